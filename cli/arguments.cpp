@@ -195,6 +195,27 @@ void add_tenants(CLI::App& app, fleet_arguments& to) {
          "home is one of the clusters, by the Secret self-cluster that is kept there (default: "
          "where tenants is named, but not with --fleet secrets)")
       ->group("Tenants");
+  app.add_flag_callback(
+         "--allow-secret-lookup", [] {},
+         "lookup in the chart reads Secrets of every namespace, not of its release's alone")
+      ->group("Tenants");
+  app.add_flag_callback(
+         "--allow-system-namespaces", [] {},
+         "Tenants and KryptonDeployments may be called like namespaces of the system or the fleet: "
+         "default, kube-*, openshift-*, --namespace")
+      ->group("Tenants");
+  add("--notes-namespace",
+      "namespace on each cluster in which the service notes what it placed, writable for no user "
+      "of a workload namespace (default: bootc-operator)",
+      "NAMESPACE");
+  add("--records-namespace",
+      "namespace on each cluster that keeps the records of all releases (default: each beside its "
+      "release, where stock helm looks)",
+      "NAMESPACE");
+  add("--region-secret-namespaces",
+      "namespaces of home, beside --namespace, whose Secrets may lead KryptonDeployments to their "
+      "region, which gets the chart's values; with commas",
+      "NAMESPACE,…");
   add("--watch-namespaces",
       "namespaces of home whose KryptonDeployments are looked after, with commas; empty or * = all "
       "[$WATCH_NAMESPACES]",
@@ -871,7 +892,9 @@ void add_cluster(CLI::App& app, all_arguments& all) {
   one->add_option("--server", to.server,
                   "address that the service reaches it at (default: the context's)")
       ->option_text("URL");
-  one->add_option("--image", to.image, "image of the daemons, as `./dev image` makes it (default: the one that is there)")
+  one->add_option(
+         "--image", to.image,
+         "image of the daemons, as `./dev image` makes it (default: the one that is there)")
       ->option_text("REF");
   one->add_flag("--tenants", to.tenants,
                 "also the rights that releases of Tenants take there (docs/tenants.md)");

@@ -95,7 +95,9 @@ std::optional<std::string> setting_of_nobody(const fleet_arguments& fleet,
       {"max-concurrent-helm", both},  {"tenant-drift", tenants},
       {"max-failures", tenants},      {"wave-soak", tenants},
       {"self-cluster", tenants},      {"watch-namespaces", regions},
-      {"ensure-watch-crds", regions},
+      {"ensure-watch-crds", regions}, {"allow-secret-lookup", both},
+      {"notes-namespace", both},      {"allow-system-namespaces", both},
+      {"records-namespace", both},    {"region-secret-namespaces", regions},
   };
   if (std::ranges::find(said, "apis", &setting::name) == said.end())
     return std::nullopt;  // a command about one API takes the flags of `run` as they are

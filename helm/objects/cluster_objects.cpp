@@ -115,8 +115,10 @@ struct cluster_objects::impl {
   awaitable<outcome<std::vector<json::object>>> read(std::string manifest);
   awaitable<outcome<object>> map(json::object body, std::string default_namespace);
   awaitable<std::optional<k8s::fault>> create_one(object& o);  // borrowed
-  // borrowed
-  awaitable<std::optional<k8s::fault>> remove_one(const object& o, std::string propagation);
+  enum class removal : std::uint8_t { done, left };
+  /// `left`: there, and not of the release `only_of`.
+  awaitable<k8s::result<removal>> remove_one(const object& o, std::string propagation,  // borrowed
+                                             const std::optional<release_name>& only_of);
   awaitable<std::vector<k8s::fault>> create_all(object_list& list);  // borrowed
   awaitable<std::optional<std::string>> change(const object& target, const object& current,
                                                const json::object& live,
@@ -125,7 +127,8 @@ struct cluster_objects::impl {
   awaitable<std::optional<std::string>> replace(const object& target, const json::object& live);
   // borrowed
   awaitable<std::optional<std::string>> apply(const object& target, const update_options& how);
-  awaitable<bool> remove_dropped(const object& o);  // borrowed
+  awaitable<void> remove_dropped(const object& o, const std::optional<release_name>& only_of,
+                                 update_result& did);  // borrowed
   awaitable<void> discover(object_list definitions, reactor::steady_time deadline);
 
   reactor::loop& loop;
@@ -248,15 +251,24 @@ awaitable<std::optional<k8s::fault>> cluster_objects::impl::create_one(object& o
   }
 }
 
-awaitable<std::optional<k8s::fault>> cluster_objects::impl::remove_one(const object& o,
-                                                                       std::string propagation) {
+awaitable<k8s::result<cluster_objects::impl::removal>> cluster_objects::impl::remove_one(
+    const object& o, std::string propagation,
+    const std::optional<release_name>& only_of) {  // borrowed
   // Without a name the request would be for the whole collection.
   if (o.name.empty()) co_return nameless();
   for (int tries = 1;; ++tries) {
     k8s::delete_options how;
     how.propagation = propagation;
+    if (only_of) {
+      auto live = co_await api.get(o.resource, o.key());
+      if (!live) co_return live.error();
+      if (!belongs_to(*live, *only_of)) co_return removal::left;
+      // This one, as it was looked at: a conflict is looked at again.
+      how.uid = metadata_text(*live, "uid");
+      how.resource_version = metadata_text(*live, "resourceVersion");
+    }
     auto gone = co_await api.remove(o.resource, o.key(), std::move(how));
-    if (gone) co_return std::nullopt;
+    if (gone) co_return removal::done;
     if (!try_again(gone.error(), tries)) co_return gone.error();
     co_await loop.sleep_for(loop.random().jitter(conflict_pause, 0.1));
   }
@@ -289,12 +301,14 @@ awaitable<outcome<done>> cluster_objects::create(object_list list, object_list* 
   co_return problem{errors_occurred(errors)};
 }
 
-awaitable<remove_result> cluster_objects::remove(object_list list, std::string propagation) {
-  std::vector<std::optional<k8s::fault>> faults(list.size());
+awaitable<remove_result> cluster_objects::remove(object_list list, std::string propagation,
+                                                 std::optional<release_name> only_of) {
+  std::vector<k8s::result<impl::removal>> ends(list.size(), impl::removal::done);
   for (std::size_t from = 0; from < list.size();) {
     const std::size_t end = end_of_run(list, from);
-    act_on take = [this, &list, &faults, &propagation, from](std::size_t i) -> awaitable<void> {
-      faults[from + i] = co_await impl_->remove_one(list[from + i], propagation);
+    act_on take = [this, &list, &ends, &propagation, &only_of,
+                   from](std::size_t i) -> awaitable<void> {
+      ends[from + i] = co_await impl_->remove_one(list[from + i], propagation, only_of);
     };
     co_await reactor::side_by_side(end - from, std::move(take));
     from = end;
@@ -302,8 +316,10 @@ awaitable<remove_result> cluster_objects::remove(object_list list, std::string p
   if (brings_kinds(list)) impl_->kinds.forget();
   remove_result out;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (faults[i] && faults[i]->code != k8s::errc::not_found)
-      out.errors.push_back(said(*faults[i]));
+    if (!ends[i] && ends[i].error().code != k8s::errc::not_found)
+      out.errors.push_back(said(ends[i].error()));
+    else if (ends[i] && *ends[i] == impl::removal::left)
+      out.left.push_back(std::move(list[i]));
     else
       out.removed.push_back(std::move(list[i]));
   }
@@ -371,22 +387,26 @@ awaitable<std::optional<std::string>> cluster_objects::impl::change(const object
 }
 
 /// Deletes what the chart no longer has; failures are no failures of the update.
-awaitable<bool> cluster_objects::impl::remove_dropped(const object& o) {
-  if (o.name.empty()) co_return false;
+awaitable<void> cluster_objects::impl::remove_dropped(const object& o,
+                                                      const std::optional<release_name>& only_of,
+                                                      update_result& did) {  // borrowed
+  if (o.name.empty()) co_return;
   say("Deleting " + o.kind + " " + quote(o.name) + " in namespace " + o.ns + "...");
   auto live = co_await api.get(o.resource, o.key());
   if (!live) {
     say("Unable to get obj " + quote(o.name) + ", err: " + said(live.error()));
-    co_return false;
+    co_return;
   }
   if (kept_by_policy(*live)) {
     say("Skipping delete of " + quote(o.name) +
         " due to annotation [helm.sh/resource-policy=keep]");
-    co_return false;
+    co_return;
   }
-  auto why = co_await remove_one(o, "Background");
-  if (why) say("Failed to delete " + quote(o.name) + ", err: " + said(*why));
-  co_return !why;
+  auto end = co_await remove_one(o, "Background", only_of);
+  if (!end)
+    say("Failed to delete " + quote(o.name) + ", err: " + said(end.error()));
+  else
+    (*end == removal::done ? did.deleted : did.left).push_back(o);
 }
 
 awaitable<outcome<done>> cluster_objects::update(object_list current, object_list target,
@@ -418,6 +438,8 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
       impl_->say("Created a new " + o.kind + " called " + quote(o.name) + " in " + o.ns + "\n");
       continue;
     }
+    if (options.only_of && !belongs_to(*live, *options.only_of))
+      co_return problem{describe(o) + " is not of this release: it lacks its annotations"};
     const object* before = find_same(current, o);
     if (!before) co_return problem{"no " + o.kind + " with the name " + quote(o.name) + " found"};
     auto why = co_await impl_->change(o, *before, *live, options);
@@ -433,10 +455,8 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
     co_return problem{all};
   }
   const object_list dropped = difference(current, target);
-  for (std::size_t i = 0; i < dropped.size(); ++i) {
-    const bool gone = co_await impl_->remove_dropped(dropped[i]);
-    if (gone) did.deleted.push_back(dropped[i]);
-  }
+  for (std::size_t i = 0; i < dropped.size(); ++i)
+    co_await impl_->remove_dropped(dropped[i], options.only_of, did);
   if (kinds_change) impl_->kinds.forget();
   co_return done{};
 }

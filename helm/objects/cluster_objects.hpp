@@ -32,6 +32,9 @@ struct update_options {
   bool server_side = false;                 // apply with field manager windlass-helm
   bool force_conflicts = false;             // of server_side: take fields from their other managers
   bool three_way_for_unstructured = false;  // what an install that takes ownership does
+  /// What `current` says is not to be believed: only objects that are there and carry the
+  /// annotations of this release are changed or deleted.
+  std::optional<release_name> only_of;
 };
 /// How much of a container's log is shown: its beginning, as the server counts.
 inline constexpr std::size_t log_bytes_limit = 4u << 20;
@@ -42,10 +45,12 @@ struct done {};
 /// What an update did, as far as it came.
 struct update_result {
   object_list created, updated, deleted;
+  object_list left;  // of update_options::only_of: not deleted: they lack its annotations
 };
 struct remove_result {
   std::vector<std::string> errors;  // one per object that could not be deleted
   object_list removed;              // gone already counts
+  object_list left;                 // as of an update
 };
 
 /// Helm's work on the objects of one cluster: manifests become objects, objects are created,
@@ -88,8 +93,9 @@ public:
   awaitable<outcome<done>> update(object_list current, object_list target, update_options options,
                                   update_result* out);
   /// Deletes all; neighbours of one kind at the same time. `propagation` is Background, Foreground
-  /// or Orphan.
-  awaitable<remove_result> remove(object_list list, std::string propagation);
+  /// or Orphan. With `only_of` as an update with it.
+  awaitable<remove_result> remove(object_list list, std::string propagation,
+                                  std::optional<release_name> only_of = {});
 
   /// Until every object is ready. Problems "context deadline exceeded", "job is failed: ns/name".
   awaitable<outcome<done>> wait_ready(object_list list, bool jobs, reactor::steady_time deadline);

@@ -12,8 +12,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view managed_by = "app.kubernetes.io/managed-by",
-                           release_name = "meta.helm.sh/release-name",
-                           release_namespace = "meta.helm.sh/release-namespace",
+                           name_mark = "meta.helm.sh/release-name",
+                           namespace_mark = "meta.helm.sh/release-namespace",
                            keep_policy = "helm.sh/resource-policy";
 
 json::object& make_object(json::object& in, std::string_view name) {
@@ -70,8 +70,8 @@ json::object stamp(json::object body, std::string_view release, std::string_view
   json::object& metadata = make_object(body, "metadata");
   make_object(metadata, "labels")[managed_by] = "Helm";
   json::object& annotations = make_object(metadata, "annotations");
-  annotations[release_name] = release;
-  annotations[release_namespace] = ns;
+  annotations[name_mark] = release;
+  annotations[namespace_mark] = ns;
   return body;
 }
 
@@ -83,10 +83,15 @@ std::optional<std::string> ownership_problem(const json::object& live, std::stri
       all.append("; ").append(what).append(" validation error: ").append(problem);
   };
   note("label", require(live, "labels", managed_by, "Helm"));
-  note("annotation", require(live, "annotations", release_name, release));
-  note("annotation", require(live, "annotations", release_namespace, ns));
+  note("annotation", require(live, "annotations", name_mark, release));
+  note("annotation", require(live, "annotations", namespace_mark, ns));
   if (all.empty()) return std::nullopt;
   return "invalid ownership metadata" + all;
+}
+
+bool belongs_to(const json::object& live, const release_name& of) {
+  return require(live, "annotations", name_mark, of.name).empty() &&
+         require(live, "annotations", namespace_mark, of.ns).empty();
 }
 
 bool kept_by_policy(const json::object& live) {

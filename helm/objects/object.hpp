@@ -37,6 +37,12 @@ boost::json::object stamp(boost::json::object body, std::string_view release, st
 /// validation error: …". Nothing when it carries all three marks.
 std::optional<std::string> ownership_problem(const boost::json::object& live,
                                              std::string_view release, std::string_view ns);
+/// A release, as its objects name it.
+struct release_name {
+  std::string name, ns;
+};
+/// Whether a live object carries the annotations of this release, name and namespace.
+bool belongs_to(const boost::json::object& live, const release_name& of);
 /// `helm.sh/resource-policy: keep` on a live object, to the letter.
 bool kept_by_policy(const boost::json::object& live);
 

@@ -39,7 +39,10 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
     r.random = [seeded](std::span<unsigned char> bytes) { seeded->fill(bytes); };
   }
   lookup_answers answers;
-  cluster_lookups lookups(bench_.api, bench_.on.discovery());
+  using secrets = action_settings::secrets;
+  const bool narrow = bench_.settings.looked_up == secrets::of_its_namespace;
+  cluster_lookups lookups(bench_.api, bench_.on.discovery(),
+                          narrow ? bench_.settings.ns : std::string());
   for (int asked = 0; asked <= lookups_limit; ++asked) {
     r.answers = std::make_shared<const lookup_answers>(answers);
     auto work = [job = detached(r)] { return render_release(job); };

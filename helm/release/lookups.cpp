@@ -1,5 +1,6 @@
 #include "helm/release/lookups.hpp"
 
+#include "helm/go.hpp"
 #include "k8s/client/apart.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
@@ -85,6 +86,14 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
   }
   if (!*known) co_return lookup_answer{};
   const k8s::resource collection = **known;
+  if (!secrets_of_.empty() && collection.group.empty() && collection.plural == "secrets" &&
+      ns != secrets_of_)
+    co_return lookup_answer{{},
+                            "lookup of Secrets in " +
+                                (ns.empty() ? "all namespaces" : "namespace " + quote(ns)) +
+                                " is not allowed: a chart may look up those of its release's "
+                                "namespace " +
+                                quote(secrets_of_) + ", others with --allow-secret-lookup"};
   if (name.empty()) {
     std::string where = collection.namespaced ? ns : std::string();
     auto listed = co_await find_list(collection, std::move(where));

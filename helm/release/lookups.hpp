@@ -4,6 +4,9 @@
 #include "k8s/client/discovery.hpp"
 #include "reactor/awaitable.hpp"
 
+#include <string>
+#include <utility>
+
 namespace k8s {
 class client;
 }
@@ -11,10 +14,13 @@ class client;
 namespace helm::release {
 
 /// Answers `lookup`: reads what a template asked for.
+/// Secrets  where `secrets_of` names a namespace, of that one alone: a chart that is rendered with
+///          the rights of a service must not copy what its release's users cannot read.
 /// Lifetime client and discovery outlive it.
 class cluster_lookups {
 public:
-  cluster_lookups(k8s::client& api, k8s::discovery& kinds) : api_(api), kinds_(kinds) {}
+  cluster_lookups(k8s::client& api, k8s::discovery& kinds, std::string secrets_of = {})
+      : api_(api), kinds_(kinds), secrets_of_(std::move(secrets_of)) {}
 
   /// An object, or a list when the name is empty; of all namespaces when that is empty too. What is
   /// not there is an empty answer; an unknown group version and refused requests are errors, as in
@@ -25,6 +31,7 @@ private:
   reactor::awaitable<lookup_answer> find_list(k8s::resource r, std::string ns);
   k8s::client& api_;
   k8s::discovery& kinds_;
+  std::string secrets_of_;  // empty: of all
 };
 
 }  // namespace helm::release

@@ -6,6 +6,7 @@
 #include "helm/render/render_context.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -311,8 +312,41 @@ outcome<record> read_record(std::string_view text) {
   }
 }
 
+std::string content_of(const record& r) {
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    text += std::to_string(part.size()) + ":";
+    text += part;
+  };
+  for (const std::string_view part :
+       {std::string_view(r.name), std::string_view(r.ns), std::string_view(r.apply_method),
+        std::string_view(r.manifest)})
+    add(part);
+  add(std::to_string(r.revision));
+  for (recorded_hook h : r.hooks) {
+    h.last_run = {};
+    if (h.what.delete_policies.empty())  // filled in when it runs
+      h.what.delete_policies = {"before-hook-creation"};
+    add(hook_text(h));
+  }
+  return text;
+}
+
 std::string storage_name(std::string_view release, int revision) {
   return "sh.helm.release.v1." + std::string(release) + ".v" + std::to_string(revision);
+}
+
+std::optional<int> revision_in(std::string_view stored, std::string_view release) {
+  constexpr int beyond = 1'000'000'000;
+  const std::string before = storage_name(release, 0);
+  const std::string_view prefix = std::string_view(before).substr(0, before.size() - 1);
+  if (!stored.starts_with(prefix)) return std::nullopt;
+  int revision = 0;
+  const char* const past = stored.data() + stored.size();
+  const auto [end, wrong] = std::from_chars(stored.data() + prefix.size(), past, revision);
+  if (wrong != std::errc{} || end != past || revision < 1 || revision >= beyond)
+    return std::nullopt;
+  return revision;
 }
 
 std::string chart_label(const record& r) {

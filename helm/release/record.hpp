@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,7 @@ struct record {
   std::vector<recorded_hook> hooks;
   std::map<std::string, std::string> labels;  // kept beside the record, not in it
   std::string apply_method;                   // "ssa", "csa" or empty
+  std::string uid;                            // of the object it was read from, else empty
 };
 
 inline bool is_zero(const go_time& t) {
@@ -83,8 +85,15 @@ std::string pack_record(const std::string& written);
 /// Errors   damaged base64, gzip or JSON; more than 64 MiB unpacked.
 outcome<record> decode_record(std::string_view text);
 
+/// What the record has the cluster hold, as one text to make a digest of: name, namespace,
+/// revision, manifest and hooks. What changes while it is worked on (its state, how hooks went) is
+/// not in it.
+std::string content_of(const record& r);
+
 /// "sh.helm.release.v1.web.v3"
 std::string storage_name(std::string_view release, int revision);
+/// The 3 of it; none for another release, and beyond a billion.
+std::optional<int> revision_in(std::string_view stored, std::string_view release);
 
 /// RFC 3339 with as many decimals as it takes, "" for the zero time.
 std::string json_time(const go_time& t);

@@ -80,10 +80,16 @@ awaitable<outcome<done>> record_keeper::prune(std::string name, int history_max)
                     " deletion errors. First is: " + errors[0]};
 }
 
-awaitable<outcome<done>> record_keeper::store_new(record r, reactor::nanoseconds timeout) {
+awaitable<outcome<done>> record_keeper::store_new(record r, reactor::nanoseconds timeout,
+                                                  std::optional<record> base) {
   bench_.say("creating release record " + storage_name(r.name, r.revision));
-  record labelled = marked(std::move(r), timeout);
-  co_return co_await bench_.records.create(std::move(labelled));
+  record labelled = marked(r, timeout);
+  auto stored = co_await bench_.records.create(std::move(labelled));
+  if (!stored) co_return stored.error();
+  if (!bench_.settings.notes) co_return done{};
+  r.uid = std::move(*stored);
+  co_await bench_.settings.notes->note(std::move(r), std::move(base));
+  co_return done{};
 }
 
 awaitable<outcome<done>> record_keeper::store_or_fail(record r, reactor::nanoseconds timeout) {

@@ -2,6 +2,7 @@
 
 #include "helm/release/workbench.hpp"
 
+#include <optional>
 #include <string>
 
 namespace helm::release {
@@ -23,7 +24,10 @@ public:
   /// Marks it as failed, here and on the cluster.
   awaitable<outcome<done>> end_abandoned(record& last);  // borrowed
   awaitable<outcome<done>> prune(std::string name, int history_max);
-  awaitable<outcome<done>> store_new(record r, reactor::nanoseconds timeout);
+  /// The record of a new revision, which is noted before anything of it is done. `base`: of an
+  /// upgrade.
+  awaitable<outcome<done>> store_new(record r, reactor::nanoseconds timeout,
+                                     std::optional<record> base = {});
   /// Writes the record; a failure is only a line, as in Helm.
   awaitable<void> store(record r, reactor::nanoseconds timeout);
   awaitable<outcome<done>> store_or_fail(record r, reactor::nanoseconds timeout);

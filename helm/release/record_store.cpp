@@ -2,6 +2,7 @@
 
 #include "formats/base64.hpp"
 #include "helm/go.hpp"
+#include "helm/objects/manifest_reader.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -82,6 +83,15 @@ outcome<record> cluster_records::record_of(const json::object& o) const {
   if (const auto* labels = meta ? object_at(*meta, "labels") : nullptr)
     for (const auto& [name, value] : *labels)
       if (value.is_string()) r->labels[std::string(name)] = std::string(value.as_string());
+  if (meta) r->uid = objects::metadata_text(o, "uid");
+  if (!of_) return r;
+  const auto revision = revision_in(objects::metadata_text(o, "name"), of_->name);
+  if (!revision) return problem{"its name is none of a revision of " + of_->name};
+  if (ns_ != of_->ns && r->ns != of_->ns)
+    return problem{"it is of a release in namespace " + r->ns};
+  r->name = of_->name;
+  r->ns = of_->ns;
+  r->revision = *revision;
   return r;
 }
 
@@ -138,14 +148,14 @@ awaitable<outcome<history>> cluster_records::list() {
   co_return co_await query("owner=helm", "list: failed to list");
 }
 
-awaitable<outcome<done>> cluster_records::create(record r) {
+awaitable<outcome<std::string>> cluster_records::create(record r) {
   auto body = co_await body_of(r, "createdAt");
   if (!body)
     co_return problem{"create: failed to encode release " + quote(r.name) + ": " +
                       body.error().text};
   json::object document = std::move(*body);
   auto made = co_await api_.create(collection(), ns_, std::move(document));
-  if (made) co_return done{};
+  if (made) co_return objects::metadata_text(*made, "uid");
   if (made.error().code == k8s::errc::exists) co_return problem{exists_text};
   co_return problem{"create: failed to create: " + reactor::reason_of(made.error())};
 }
@@ -204,13 +214,13 @@ awaitable<outcome<history>> memory_records::list() {
   co_return matching({});
 }
 
-awaitable<outcome<done>> memory_records::create(record r) {
+awaitable<outcome<std::string>> memory_records::create(record r) {
   auto text = encode_record(r);
   if (!text) co_return text.error();
   stored s{std::move(*text), stored_labels(r, "createdAt", 0)};
   if (!records_.try_emplace(storage_name(r.name, r.revision), std::move(s)).second)
     co_return problem{exists_text};
-  co_return done{};
+  co_return std::string();
 }
 
 awaitable<outcome<done>> memory_records::update(record r) {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace reactor {
@@ -36,8 +37,8 @@ public:
   virtual awaitable<outcome<history>> all_of(std::string name) = 0;
   /// Every record there is.
   virtual awaitable<outcome<history>> list() = 0;
-  /// The only lock: of two that create one revision, one succeeds.
-  virtual awaitable<outcome<done>> create(record r) = 0;
+  /// The only lock: of two that create one revision, one succeeds. Returns the uid of the object.
+  virtual awaitable<outcome<std::string>> create(record r) = 0;
   /// Replaces the whole record, whatever is there.
   virtual awaitable<outcome<done>> update(record r) = 0;
   virtual awaitable<outcome<done>> remove(std::string name, int revision) = 0;
@@ -50,17 +51,22 @@ protected:
 };
 
 /// Helm's drivers "secret" and "configmap".
+/// Trust    a record says itself whose it is, of which namespace and revision. Where `of` names a
+///          release these come from the object's name and from `of` instead, for the author of a
+///          record chooses what it says; in a namespace of records of many releases,
+///          those of another namespace than `of` names are passed over.
 /// Lifetime loop and client outlive it.
 class cluster_records final : public record_store {
 public:
   enum class driver { secrets, config_maps };
-  cluster_records(reactor::loop& l, k8s::client& api, std::string ns, driver kind = driver::secrets)
-      : loop_(l), api_(api), ns_(std::move(ns)), kind_(kind) {}
+  cluster_records(reactor::loop& l, k8s::client& api, std::string ns, driver kind = driver::secrets,
+                  std::optional<objects::release_name> of = {})
+      : loop_(l), api_(api), ns_(std::move(ns)), kind_(kind), of_(std::move(of)) {}
 
   awaitable<outcome<record>> get(std::string name, int revision) override;
   awaitable<outcome<history>> all_of(std::string name) override;
   awaitable<outcome<history>> list() override;
-  awaitable<outcome<done>> create(record r) override;
+  awaitable<outcome<std::string>> create(record r) override;
   awaitable<outcome<done>> update(record r) override;
   awaitable<outcome<done>> remove(std::string name, int revision) override;
 
@@ -75,6 +81,7 @@ private:
   k8s::client& api_;
   std::string ns_;
   driver kind_;
+  std::optional<objects::release_name> of_;
 };
 
 /// Helm's driver "memory": gone with the process.
@@ -85,7 +92,7 @@ public:
   awaitable<outcome<record>> get(std::string name, int revision) override;
   awaitable<outcome<history>> all_of(std::string name) override;
   awaitable<outcome<history>> list() override;
-  awaitable<outcome<done>> create(record r) override;
+  awaitable<outcome<std::string>> create(record r) override;
   awaitable<outcome<done>> update(record r) override;
   awaitable<outcome<done>> remove(std::string name, int revision) override;
 

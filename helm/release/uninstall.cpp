@@ -24,7 +24,7 @@ outcome<std::string> ended_with(const std::vector<std::string>& errors, std::str
 }  // namespace
 
 awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
-  const work_options work = r.work;
+  work_options work = r.work;
   auto reached = co_await bench_.reach();
   if (!reached) co_return reached.error();
   if (r.dry_run) {
@@ -46,8 +46,11 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
     history all = std::move(*past);
     auto purged = co_await keep_.purge(std::move(all));
     if (!purged) co_return purged.error();
+    if (bench_.settings.notes) co_await bench_.settings.notes->forget();
     co_return std::string();
   }
+  const auto only_of = co_await bench_.doubt(rel);
+  work.no_hooks = work.no_hooks || only_of.has_value();
   rel.state = status::uninstalling;
   rel.deleted = bench_.now();
   rel.description = "Deletion in progress (or silently failed)";
@@ -70,7 +73,8 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
     co_return problem{not_deleted};
   }
   objects::object_list all = *doomed;
-  auto removed = co_await bench_.on.remove(std::move(all), propagation(r.cascade));
+  auto removed = co_await bench_.on.remove(std::move(all), propagation(r.cascade), only_of);
+  if (only_of) bench_.tell_doubt(rel, removed.left);
   if (!removed.errors.empty()) {
     for (const auto& e : removed.errors) bench_.warn("uninstall: Failed to delete release: " + e);
     co_return problem{not_deleted};
@@ -81,7 +85,8 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
 
   std::vector<std::string> errors;
   if (work.wait) {
-    auto gone = co_await bench_.on.wait_gone(std::move(*doomed), bench_.loop.now() + work.timeout);
+    objects::object_list going = objects::difference(*doomed, removed.left);
+    auto gone = co_await bench_.on.wait_gone(std::move(going), bench_.loop.now() + work.timeout);
     if (!gone) errors.push_back(gone.error().text);
   }
   if (!work.no_hooks) {
@@ -94,6 +99,7 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
     history gone = std::move(*past);
     auto purged = co_await keep_.purge(std::move(gone));
     if (!purged) errors.push_back(purged.error().text);
+    if (purged && bench_.settings.notes) co_await bench_.settings.notes->forget();
     co_return ended_with(errors, std::move(info));
   }
   co_await keep_.store(std::move(rel), work.timeout);

@@ -37,7 +37,8 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   const history known = past ? std::move(*past) : history();
   auto base = upgrade_base(known, r.name);
   if (!base) co_return base.error();
-  const record current = **base;
+  record current = **base;
+  const auto only_of = co_await bench_.doubt(current);
   const record& last = known.back();
   auto chosen =
       choose_values(r.how, current, r.values, [this](const std::string& l) { bench_.warn(l); });
@@ -87,29 +88,32 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
                       before.error().text};
   objects::object_list target = stamped(std::move(*built), rel);
   objects::object_list old = std::move(*before);
-  objects::object_list fresh = new_ones(target, old);
+  // What is not believed makes no object ours.
+  objects::object_list fresh = only_of ? target : new_ones(target, old);
   auto found = co_await bench_.find_existing(std::move(fresh), r.take_ownership, rel.name);
   if (!found) co_return problem{"Unable to continue with update: " + found.error().text};
-  for (auto& o : *found) old.push_back(std::move(o));
+  for (auto& o : *found)
+    if (!only_of || !objects::find_same(old, o)) old.push_back(std::move(o));
   if (dry) {
     rel.description = r.description.empty() ? "Dry run complete" : r.description;
     co_return rel;
   }
   auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
-  auto stored = co_await keep_.store_new(rel, r.work.timeout);
+  std::optional<record> after(current);
+  auto stored = co_await keep_.store_new(rel, r.work.timeout, std::move(after));
   if (!stored) co_return stored.error();
   under_way_ = interrupted{rel, r};
-  record original = current;
-  auto ended = co_await perform(std::move(original), std::move(rel), std::move(r), std::move(old),
-                                std::move(target));
+  auto ended = co_await perform(std::move(current), std::move(rel), std::move(r), std::move(old),
+                                std::move(target), only_of);
   co_return ended;
 }
 
 awaitable<outcome<record>> upgrade_action::perform(record original, record r,
                                                    upgrade_request request,
                                                    objects::object_list current,
-                                                   objects::object_list target) {
+                                                   objects::object_list target,
+                                                   std::optional<objects::release_name> only_of) {
   const work_options work = request.work;
   std::optional<problem> failure;
   objects::update_result did;
@@ -124,9 +128,11 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
     objects::update_options how;
     how.force = work.force;
     how.server_side = work.server_side;
+    how.only_of = only_of;
     objects::object_list wanted = target;
     auto changed = co_await bench_.on.update(std::move(current), std::move(wanted), how, &did);
     touched = true;
+    if (only_of) bench_.tell_doubt(original, did.left);
     if (!changed) failure = changed.error();
   }
   if (!failure && work.wait) {

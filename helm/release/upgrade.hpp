@@ -4,6 +4,8 @@
 #include "helm/release/hook_runner.hpp"
 #include "helm/release/rollback.hpp"
 
+#include <optional>
+
 namespace helm::release {
 
 class upgrade_action {
@@ -22,7 +24,8 @@ private:
     upgrade_request request;
   };
   awaitable<outcome<record>> perform(record original, record r, upgrade_request request,
-                                     objects::object_list current, objects::object_list target);
+                                     objects::object_list current, objects::object_list target,
+                                     std::optional<objects::release_name> only_of);
   awaitable<problem> fail(record r, upgrade_request request, objects::object_list created,
                           problem why);
 

@@ -60,6 +60,29 @@ awaitable<outcome<done>> workbench::wait_ready(objects::object_list list, work_o
   co_return co_await on.wait_ready(std::move(list), work.wait_for_jobs, loop.now() + work.timeout);
 }
 
+awaitable<std::optional<objects::release_name>> workbench::doubt(record& r) {
+  if (!settings.notes) co_return std::nullopt;
+  record asked = r;
+  const bool known = co_await settings.notes->knows(std::move(asked));
+  if (known) co_return std::nullopt;
+  r.ns = settings.ns;
+  r.apply_method.clear();
+  co_return objects::release_name{r.name, r.ns};
+}
+
+void workbench::tell_doubt(const record& r, const objects::object_list& left) const {
+  constexpr std::size_t most_named = 20;
+  std::string text = "revision " + std::to_string(r.revision) + " of " + r.name +
+                     " is not as this service noted it (written by another client, changed since, "
+                     "or older than its notes): only objects with the release's annotations were "
+                     "changed or deleted, and its hooks did not run";
+  for (std::size_t i = 0; i < left.size() && i < most_named; ++i)
+    text += (i ? ", " : "; left: ") + objects::describe(left[i]);
+  if (left.size() > most_named)
+    text += " and " + std::to_string(left.size() - most_named) + " more";
+  settings.notes->tell(std::move(text));
+}
+
 objects::object_list stamped(objects::object_list list, const record& r) {
   for (auto& o : list) o.body = objects::stamp(std::move(o.body), r.name, r.ns);
   return list;

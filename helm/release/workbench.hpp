@@ -4,12 +4,33 @@
 #include "helm/release/record_store.hpp"
 #include "helm/release/requests.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace helm::release {
 
 using reactor::awaitable;
+
+/// What is remembered of the records that we wrote, where the users of a release's namespace cannot
+/// write: they can write its records. Without one (a command, which has its user's rights and no
+/// others) every record is believed.
+/// Trust    of a record that is not noted, only objects that carry the release's annotations are
+///          changed or deleted, and its hooks do not run.
+class record_notes {
+public:
+  virtual ~record_notes() = default;
+  /// Whether it is one that was noted, as it was noted.
+  virtual awaitable<bool> knows(record r) = 0;
+  /// It is stored, and nothing of it has been done yet. `base` is what it comes after: that stays
+  /// noted, others are forgotten.
+  virtual awaitable<void> note(record r, std::optional<record> base) = 0;
+  /// The release is gone.
+  virtual awaitable<void> forget() = 0;
+  /// What was not believed, and what was left for that: a sentence.
+  virtual void tell(std::string sentence) = 0;
+};
 
 struct action_settings {
   std::string ns = "default";
@@ -18,6 +39,10 @@ struct action_settings {
   std::function<void(const std::string&)> warning;  // what it prints anyway
   // what hooks printed whose output is asked for, as it is
   std::function<void(const std::string&)> hook_log;
+  record_notes* notes = nullptr;  // outlives the actions
+  /// Whether `lookup` may read Secrets of other namespaces than `ns`.
+  enum class secrets : std::uint8_t { of_every_namespace, of_its_namespace };
+  secrets looked_up = secrets::of_every_namespace;
 };
 
 /// What every action works with: one namespace of one cluster, and the steps that touch objects the
@@ -39,6 +64,11 @@ struct workbench {
   awaitable<outcome<objects::object_list>> find_existing(objects::object_list list,
                                                          bool take_ownership, std::string name);
   awaitable<outcome<done>> wait_ready(objects::object_list list, work_options work);
+  /// The release that an object must belong to before it is changed or deleted; none: the record is
+  /// believed. A doubted record gets the namespace of the release, and is applied in the usual way.
+  awaitable<std::optional<objects::release_name>> doubt(record& r);  // borrowed
+  /// That it was not believed, and what was left.
+  void tell_doubt(const record& r, const objects::object_list& left) const;
 };
 
 /// The objects with the marks of the release that they belong to.

@@ -26,7 +26,7 @@ KIND = "KryptonDeployment"
 class Scene(tenants_played.Scene):
     def __init__(self, folder):
         super().__init__(folder, ["--fleet", "secrets", "--apis", "kryptondeployments", "--chart-repo"])
-        self.always += [self.repository.url, "--chart-name", "demo"]
+        self.always += [self.repository.url, "--chart-name", "demo", "--region-secret-namespaces", TEAMS[0]]
         self.us, self.eu = self.home, self.remote
         self.regions = {"us": self.us, "eu": self.eu}
         self.readers = [program for program in (HELM, helm4()) if program]
@@ -65,9 +65,12 @@ class Scene(tenants_played.Scene):
         return {(c.name, r["metadata"]["name"], r["metadata"]["resourceVersion"]) for c in self.regions.values() for r in c.records()}
 
 
-def way(s, name, kubeconfig, ns="default"):
+def way(s, name, kubeconfig, ns="default", granted_to=""):
     s.home.ask("DELETE", f"/api/v1/namespaces/{ns}/secrets/{name}")
-    code, answer = s.home.ask("POST", f"/api/v1/namespaces/{ns}/secrets", kubeconfig_secret(s.home, name, kubeconfig, ns))
+    secret = kubeconfig_secret(s.home, name, kubeconfig, ns)
+    if granted_to:
+        secret["metadata"]["annotations"] = {"windlass.dev/region-for": granted_to}
+    code, answer = s.home.ask("POST", f"/api/v1/namespaces/{ns}/secrets", secret)
     assert code == 201, answer
 
 
@@ -99,7 +102,7 @@ def releases(s):
     for region, c in s.regions.items():
         way(s, f"{region}-kubeconfig", c.kubeconfig)
     way(s, f"{PREFIX}old-way", s.eu.kubeconfig)
-    way(s, f"{PREFIX}own-way", s.eu.kubeconfig, TEAMS[0])
+    way(s, f"{PREFIX}own-way", s.eu.kubeconfig, TEAMS[0], granted_to=TEAMS[1])
     s.until(lambda: s.home.ask("GET", f"{GROUP}/kryptondeployments")[0] == 200, "the kind is served")
     s.apply("default", f"{PREFIX}ignored", "eu")
     all_of_them = []

@@ -407,9 +407,10 @@ TEST(KryptonTables, HaveTheReasonsOfTheContract) {
   for (const auto& c : deployment_conditions) reasons.emplace(c.reason);
   EXPECT_EQ(reasons, (std::set<std::string>{"AccountMissing", "Deployed", "EdgeUnavailable",
                                             "HealthCheckFailed", "HelmFailed", "NamespaceConflict",
-                                            "NamespaceFailed", "NotReady", "RepairTriggered"}));
+                                            "NamespaceFailed", "NamespaceReserved", "NotReady",
+                                            "RepairTriggered"}));
   for (const auto& e : deployment_event::table) EXPECT_TRUE(events.emplace(e.reason).second);
-  EXPECT_EQ(events.size(), 22u);
+  EXPECT_EQ(events.size(), 24u);
 }
 
 TEST(KryptonCrd, IsTheOneOfTheContract) {

@@ -181,7 +181,7 @@ TEST(TenantTables, HaveTheEventsOfTheOriginalAndOfWhatItDidNotKnow) {
                   "ChartVersionInvalid FingerprintUpdateFailed WorkspaceCreateFailed "
                   "HelmConfigInitFailed StatusUpdateFailed HelmUninstallFailed ReleaseRecovered "
                   "NamespaceConflict ClusterRefMismatch DriftDetected RepairTriggered "
-                  "CRDEnsureFailed WorkspaceOpen"));
+                  "CRDEnsureFailed WorkspaceOpen NamespaceReserved ReleaseNotNoted"));
 }
 
 TEST(TenantTables, HaveTheConditionsOfTheOriginalAndOfWhatItDidNotKnow) {
@@ -194,7 +194,8 @@ TEST(TenantTables, HaveTheConditionsOfTheOriginalAndOfWhatItDidNotKnow) {
       words("ClusterReadyTrue:Installed ClusterReadyTrue:Upgraded "
             "ClusterReadyTrue:NoChange ClusterReadyTrue:Drifted ClusterReadyFalse:InstallFailed "
             "ClusterReadyFalse:UpgradeFailed ClusterReadyFalse:NamespaceFailed "
-            "ClusterReadyFalse:NamespaceConflict ClusterErrorTrue:InstallFailed "
+            "ClusterReadyFalse:NamespaceConflict ClusterReadyFalse:NamespaceReserved "
+            "ClusterErrorTrue:NamespaceReserved ClusterErrorTrue:InstallFailed "
             "ClusterErrorTrue:UpgradeFailed ClusterErrorTrue:UninstallFailed "
             "ClusterErrorTrue:NamespaceFailed ClusterErrorTrue:NamespaceConflict "
             "ClusterErrorTrue:ChartNotLoaded ClusterErrorTrue:VersionNotFound "

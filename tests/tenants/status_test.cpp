@@ -73,6 +73,7 @@ TEST(TenantStatus, EachHappeningHasItsConditions) {
       {happening::uninstall_failed, "Error=True/UninstallFailed"},
       {happening::namespace_failed, "Ready=False/NamespaceFailed Error=True/NamespaceFailed"},
       {happening::namespace_conflict, "Ready=False/NamespaceConflict Error=True/NamespaceConflict"},
+      {happening::namespace_reserved, "Ready=False/NamespaceReserved Error=True/NamespaceReserved"},
       {happening::namespace_terminating, "Progress=True/NamespaceTerminating"},
       {happening::deleting, "Progress=True/Deleting"},
       {happening::chart_not_loaded, "Error=True/ChartNotLoaded"},

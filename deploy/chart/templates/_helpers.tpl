@@ -123,3 +123,39 @@ rules: []
 {{- fail (printf "%s (docs/migrating/krypton.md)" (join "\n" $wrong)) }}
 {{- end }}
 {{- end }}
+
+{{/* What the service placed is noted in 16 ConfigMaps of its namespace, where the users of workload namespaces cannot write: `of` is the
+API that places it, `root` the chart. */}}
+{{- define "windlass.notes" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: {{ .root.Values.name }}-{{ .of }}-notes
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "windlass.labels" .root | nindent 4 }}
+rules:
+  - apiGroups: [""]
+    resources: [configmaps]
+    resourceNames: [{{ range $i, $part := splitList "" "0123456789abcdef" }}{{ if $i }}, {{ end }}windlass-placed-{{ $part }}{{ end }}]
+    verbs: [get, patch]
+  - apiGroups: [""]
+    resources: [configmaps]
+    verbs: [create]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: {{ .root.Values.name }}-{{ .of }}-notes
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "windlass.labels" .root | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: {{ .root.Values.name }}-{{ .of }}-notes
+subjects:
+  - kind: ServiceAccount
+    name: {{ .root.Values.name }}-controller-manager
+    namespace: {{ .root.Release.Namespace }}
+{{- end }}

@@ -12,7 +12,6 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -37,17 +36,15 @@ struct listed_record {
   int revision = 0;
 };
 
-listed_record listed(const json::object& item) {
+/// The revision is read from the name: the author of a record chooses its labels.
+listed_record listed(const json::object& item, const std::string& release) {
   const json::object* meta = object_at(item, "metadata");
   const json::object* labels = meta ? object_at(*meta, "labels") : nullptr;
   listed_record out;
   out.name = text_of(meta, "name");
   out.version = text_of(meta, "resourceVersion");
   out.status = text_of(labels, "status");
-  const std::string revision = text_of(labels, "version");
-  const char* const past = revision.data() + revision.size();
-  const auto [end, wrong] = std::from_chars(revision.data(), past, out.revision);
-  if (wrong != std::errc{} || end != past) out.revision = 0;
+  out.revision = release::revision_in(out.name, release).value_or(0);
   return out;
 }
 
@@ -69,6 +66,7 @@ known_release read_stored(const std::string& text, const listed_record& of, reco
   if (!record) return out;  // its labels say what state it is in, and nobody can say more
   const std::span<const release::record> alone(&*record, 1);
   if (auto facts = newest_of(alone)) out.facts = std::move(*facts);
+  out.facts.revision = of.revision;
   if (const auto documents = objects::read_manifest(record->manifest))
     out.objects = checked_objects(*documents, ns);
   return out;
@@ -151,7 +149,7 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
   // Somebody may prune what was listed a moment ago.
   for (int looks = 0; looks < 3; ++looks) {
     k8s::list_options options;
-    options.ns = ns;
+    options.ns = records_ns_.empty() ? ns : records_ns_;
     options.label_selector = "name=" + name + ",owner=helm";
     options.metadata_only = true;
     k8s::list_pages pages(api_, records(), std::move(options));
@@ -164,7 +162,8 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
       for (std::size_t i = 0; items && i < items->size(); ++i) {
         const json::object* item = (*items)[i].if_object();
         if (!item) continue;
-        listed_record one = listed(*item);
+        listed_record one = listed(*item, name);
+        if (one.revision == 0) continue;
         if (newest.name.empty() || one.revision > newest.revision) newest = std::move(one);
       }
     }
@@ -174,13 +173,13 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
       co_return out;
     }
     k8s::object_key key;
-    key.ns = ns;
+    key.ns = records_ns_.empty() ? ns : records_ns_;
     key.name = newest.name;
     auto got = co_await api_.get(records(), std::move(key));
     if (!got && got.error().code == k8s::errc::not_found) continue;
     if (!got) co_return got.error();
     // What was read, if somebody wrote it since it was listed.
-    listed_record as_read = listed(*got);
+    listed_record as_read = listed(*got, name);
     std::string text = text_of(object_at(*got, "data"), "release");
     auto read = [text = std::move(text), as_read, kind = kind_, ns] {
       return read_stored(text, as_read, kind, ns);

@@ -36,8 +36,8 @@ struct known_release {
 /// Lifetime loop and client outlive it.
 class cluster_reads {
 public:
-  cluster_reads(reactor::loop& l, k8s::client& api, record_driver kind)
-      : loop_(l), api_(api), kind_(kind) {}
+  cluster_reads(reactor::loop& l, k8s::client& api, const settings& s)
+      : loop_(l), api_(api), kind_(s.driver), records_ns_(s.records_ns) {}
 
   reactor::awaitable<k8s::result<workspace_facts>> workspace(std::string name);
   /// The newest record; of those that are there only the names and versions are read, and one
@@ -61,6 +61,7 @@ private:
   reactor::loop& loop_;
   k8s::client& api_;
   record_driver kind_;
+  std::string records_ns_;  // empty: with their release
 };
 
 }  // namespace helm::tenants

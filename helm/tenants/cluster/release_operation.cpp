@@ -16,10 +16,13 @@ release::cluster_records::driver driver_of(record_driver d) {
                                      : release::cluster_records::driver::config_maps;
 }
 
-release::release_actions::settings settings_of(const operation_order& o,
-                                               const reactor::logger& log) {
+release::release_actions::settings settings_of(const operation_order& o, const reactor::logger& log,
+                                               noted_release& notes) {
+  using secrets = release::action_settings::secrets;
   release::release_actions::settings s;
   s.ns = o.ns;
+  s.notes = &notes;
+  s.looked_up = o.secrets_of_all ? secrets::of_every_namespace : secrets::of_its_namespace;
   // The same over restarts and replicas: whoever comes next may end what this process leaves.
   s.instance = names::manager;
   s.line = [log, release = o.release](const std::string& line) {
@@ -31,15 +34,43 @@ release::release_actions::settings settings_of(const operation_order& o,
   return s;
 }
 
+const std::string& store_of(const operation_order& o) {
+  return o.store_ns.empty() ? o.ns : o.store_ns;
+}
+objects::release_name name_of(const operation_order& o) {
+  return {o.release, o.ns};
+}
+
 }  // namespace
+
+operation_order order_of(const settings& s) {
+  operation_order out;
+  out.driver = s.driver;
+  out.max_history = s.max_history;
+  out.notes_ns = s.notes_ns;
+  out.store_ns = s.records_ns;
+  out.secrets_of_all = s.secret_lookup;
+  return out;
+}
+
+reserved_namespaces reserved_by(const settings& s) {
+  reserved_namespaces out;
+  out.discovery = s.ns;
+  out.notes = {s.notes_ns};
+  if (!s.records_ns.empty()) out.notes.push_back(s.records_ns);
+  out.system_allowed = s.system_namespaces;
+  return out;
+}
 
 release_operation::release_operation(reactor::loop& l, k8s::client& api, k8s::discovery& known,
                                      operation_order order, reactor::logger log)
     : loop_(l),
+      api_(api),
       order_(std::move(order)),
+      notes_(l, api, order_.notes_ns, order_.ns, order_.release, order_.owner),
       on_(l, api, known),
-      records_(l, api, order_.ns, driver_of(order_.driver)),
-      actions_(l, api, on_, records_, settings_of(order_, log)) {}
+      records_(l, api, store_of(order_), driver_of(order_.driver), name_of(order_)),
+      actions_(l, api, on_, records_, settings_of(order_, log, notes_)) {}
 
 template <class Request>
 Request release_operation::asked() const {
@@ -66,7 +97,24 @@ release::upgrade_request release_operation::upgrade_order() const {
   return r;
 }
 
+/// Where records are kept in a namespace of ours, it is made with the first one.
+awaitable<outcome<objects::done>> release_operation::make_store() {
+  if (order_.store_ns.empty() || order_.what == operation::uninstall) co_return objects::done{};
+  k8s::object_key key;
+  key.name = order_.store_ns;
+  auto there = co_await api_.get(k8s::resources::namespaces(), std::move(key));
+  if (there) co_return objects::done{};
+  if (there.error().code == k8s::errc::not_found) {
+    auto made = co_await ensure_namespace(api_, order_.store_ns);
+    if (made) co_return objects::done{};
+    co_return problem{"the namespace of the records: " + made.error().message()};
+  }
+  co_return problem{"the namespace of the records: " + there.error().message()};
+}
+
 awaitable<outcome<objects::done>> release_operation::run() {
+  auto store = co_await make_store();
+  if (!store) co_return store.error();
   if (order_.what == operation::install) {
     release::install_request r = install_order();
     auto made = co_await actions_.install(std::move(r));
@@ -133,7 +181,10 @@ awaitable<outcome<std::vector<object_change>>> release_operation::preview() {
   auto was = co_await base();
   if (!was) co_return was.error();
   objects::object_list target, old;
+  bool believed = true;
   if (*was) {
+    release::record asked = **was;
+    believed = co_await notes_.knows(std::move(asked));
     auto built = co_await on_.build((*was)->manifest, order_.ns);
     if (!built) co_return built.error();
     old = std::move(*built);
@@ -175,6 +226,7 @@ awaitable<outcome<std::vector<object_change>>> release_operation::preview() {
   for (const objects::object& o : objects::difference(old, target)) {
     auto live = co_await on_.live(o);
     if (!live) co_return live.error();
+    if (!believed && *live && !objects::belongs_to(**live, name_of(order_))) continue;
     if (auto change = removal_of(o, *live ? &**live : nullptr)) out.push_back(std::move(*change));
   }
   co_return out;
@@ -182,7 +234,7 @@ awaitable<outcome<std::vector<object_change>>> release_operation::preview() {
 
 awaitable<outcome<objects::done>> end_pending(reactor::loop& l, k8s::client& api,
                                               operation_order of, int revision) {
-  release::cluster_records records(l, api, of.ns, driver_of(of.driver));
+  release::cluster_records records(l, api, store_of(of), driver_of(of.driver), name_of(of));
   auto found = co_await records.get(of.release, revision);
   if (!found && found.error().code == problem_code::not_found) co_return objects::done{};
   if (!found) co_return found.error();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/release/actions.hpp"
+#include "helm/tenants/cluster/noted_release.hpp"
 #include "helm/tenants/desired/settings.hpp"
 #include "helm/tenants/plan/object_changes.hpp"
 #include "helm/tenants/plan/retries.hpp"
@@ -18,6 +19,10 @@ namespace helm::tenants {
 struct operation_order {
   operation what = operation::none;
   std::string release, ns;
+  std::string owner;                      // "Tenant/default/acme": for whom the release is noted
+  std::string notes_ns;                   // where it is noted
+  std::string store_ns;                   // where its records are; empty: in `ns`
+  bool secrets_of_all = false;            // what its chart may look up
   std::shared_ptr<prepared_chart> chart;  // of install and upgrade
   value values;
   record_driver driver = record_driver::secrets;
@@ -27,6 +32,11 @@ struct operation_order {
   enum class workloads : std::uint8_t { waited_for, left };
   workloads ready = workloads::waited_for;
 };
+
+/// What the settings say of every operation.
+operation_order order_of(const settings& s);
+/// Which namespaces these settings reserve.
+reserved_namespaces reserved_by(const settings& s);
 
 /// One operation with everything that belongs to it and to no other.
 /// Shape    run() once. Where that was cancelled and joined, settle() ends the record that is left
@@ -43,11 +53,16 @@ public:
   /// Problems those that run() would begin with.
   reactor::awaitable<outcome<std::vector<object_change>>> preview();
   reactor::awaitable<std::optional<problem>> settle() { return actions_.settle(); }
+  /// Records that were not believed, and what was left for that; empty: all were.
+  const std::string& doubted() const noexcept { return notes_.told(); }
+  /// Whose the release is as it was noted; empty where it was not.
+  reactor::awaitable<std::string> noted_owner() { return notes_.owner(); }
 
 private:
   reactor::awaitable<outcome<release::record>> rendered();
   /// What is there of the release, for an upgrade or an uninstall.
   reactor::awaitable<outcome<std::optional<release::record>>> base();
+  reactor::awaitable<outcome<objects::done>> make_store();
   reactor::awaitable<outcome<objects::object_list>> kinds_of_the_chart();
   /// What installing and upgrading have in common.
   template <class Request>
@@ -56,7 +71,9 @@ private:
   release::upgrade_request upgrade_order() const;
 
   reactor::loop& loop_;
+  k8s::client& api_;
   operation_order order_;
+  noted_release notes_;
   objects::cluster_objects on_;
   release::cluster_records records_;
   release::release_actions actions_;

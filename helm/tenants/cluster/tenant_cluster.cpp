@@ -81,7 +81,7 @@ std::string_view state_of(const tenant_plan& p) {
 tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
     : on_(on),
       options_(std::move(o)),
-      reads_(on.loop(), on.api(), options_.wanted()->all.driver),
+      reads_(on.loop(), on.api(), options_.wanted()->all),
       writes_(on.loop(), on.api()),
       tenants_(on.loop(), on.api(), all_tenants(options_.limits)),
       figures_(options_.metrics && options_.rows && options_.does == units::mode::act

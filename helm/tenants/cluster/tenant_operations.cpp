@@ -81,13 +81,12 @@ awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
 
   const auto wanted = options_.wanted();
   if (!(w.wanted == wanted->release)) co_return;  // read again meanwhile: it is planned anew
-  operation_order order;
+  operation_order order = order_of(wanted->all);
   order.what = me->what;
   order.release = p.release;
   order.ns = p.workspace;
+  order.owner = names::owner_reference{std::string(names::tenant_kind), key}.text();
   order.values = wanted->values;
-  order.driver = wanted->all.driver;
-  order.max_history = wanted->all.max_history;
   if (me->what != operation::uninstall) {
     order.chart = m->chart.hand_over();
     if (!order.chart) co_return;
@@ -110,6 +109,10 @@ awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
   auto ended = co_await me->release->run();
   me->telling = true;
   me->slot.give_back();
+  if (const std::string& doubted = me->release->doubted(); !doubted.empty()) {
+    log(log_level::warning, "a record of the release was not believed", *w.object, doubted);
+    tell(*w.object, tenant_event::not_noted, doubted);
+  }
   operation_seconds_.observe(std::chrono::duration<double>(on_.loop().now() - began).count());
   const std::string failure = ended ? std::string() : ended.error().text;
   co_await conclude(key, me->what, std::move(w), std::move(p), failure);

@@ -50,6 +50,7 @@ tenant_world tenant_cluster::world_of(const tenant& t) const {
   w.names_here = std::move(names.all);
   w.primary = std::move(names.primary);
   w.discovery_ns = wanted->all.ns;
+  w.reserved = reserved_by(wanted->all);
   w.wanted = wanted->release;
   w.on_drift = wanted->all.drift;
   w.skip = wanted->all.skip;
@@ -111,6 +112,15 @@ awaitable<k8s::result<tenant_world>> tenant_cluster::gather(key_type key,
     names::owner_reference who{std::string(names::tenant_kind), other.meta.key()};
     w.others.push_back({std::move(who), other.created});
   });
+  // For whom we made the namespace has it as long as that object is there, whatever cluster it is
+  // meant for by now.
+  const auto named = names::read_owner(w.workspace.owner);
+  if (named && named->kind == names::tenant_kind && named->key != key) {
+    const auto is_named = [&](const claimant& c) { return c.who == *named; };
+    const tenant* owner = tenants_.find(named->key);
+    if (owner && std::ranges::none_of(w.others, is_named))
+      w.others.push_back({*named, owner->created});
+  }
   memory* m = find(key);
   if (!m) co_return w;
   const bool pending = w.release && release::is_pending(w.release->state);
@@ -362,7 +372,8 @@ awaitable<tenant_cluster::stepped> tenant_cluster::make_namespace(key_type key, 
 awaitable<tenant_cluster::stepped> tenant_cluster::remove_namespace(key_type key, tenant_world w,
                                                                     tenant_plan p) {
   stepped out;
-  auto gone = co_await delete_workspace(on_.api(), p.workspace);
+  names::owner_reference me{std::string(names::tenant_kind), key};
+  auto gone = co_await delete_workspace(on_.api(), p.workspace, std::move(me));
   if (!gone) {
     if (memory* m = find(key)) m->tries.failed(setback::operation, w.attempt, on_.loop().now());
     log(log_level::warning, "the namespace cannot be deleted", *w.object, gone.error().message());
@@ -410,10 +421,9 @@ awaitable<tenant_cluster::stepped> tenant_cluster::mark_deleting(key_type key, t
 awaitable<tenant_cluster::stepped> tenant_cluster::end_abandoned(key_type key, tenant_world w,
                                                                  tenant_plan p) {
   stepped out;
-  operation_order of;
+  operation_order of = order_of(options_.wanted()->all);
   of.release = p.release;
   of.ns = p.workspace;
-  of.driver = options_.wanted()->all.driver;
   auto ended = co_await end_pending(on_.loop(), on_.api(), std::move(of), w.release->revision);
   if (!ended) {
     log(log_level::warning, "a pending release cannot be recovered", *w.object, ended.error().text);

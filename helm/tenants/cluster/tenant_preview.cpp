@@ -36,15 +36,13 @@ awaitable<outcome<tenant_preview>> tenant_cluster::preview(k8s::object_key key) 
   out.plan = plan_tenant(*world);
   out.to = world->wanted.chart.text();
   const tenant_plan free = behind_the_hold(*world);
-  operation_order order;
+  operation_order order = order_of(options_.wanted()->all);
   order.what = operation_for(free.action);
   if (order.what == operation::none) co_return out;
   const auto wanted = options_.wanted();
   order.release = free.release;
   order.ns = free.workspace;
   order.values = wanted->values;
-  order.driver = wanted->all.driver;
-  order.max_history = wanted->all.max_history;
   if (order.what != operation::uninstall) {
     chart_coordinates of = world->wanted.chart;
     supplied_chart got = co_await options_.charts->get(std::move(of));

@@ -16,8 +16,10 @@ namespace helm::tenants {
 reactor::awaitable<k8s::result<bool>> create_workspace(k8s::client& api,  // borrowed
                                                        std::string name,
                                                        names::owner_reference owner);
-/// A success when it is gone already.
+/// Deletes it as long as it says that it was made for `owner`. A success when it is gone already or
+/// is another's.
 reactor::awaitable<k8s::result<void>> delete_workspace(k8s::client& api,  // borrowed
-                                                       std::string name);
+                                                       std::string name,
+                                                       names::owner_reference owner);
 
 }  // namespace helm::tenants

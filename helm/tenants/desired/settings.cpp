@@ -41,6 +41,11 @@ constexpr auto setting_table = std::to_array<setting_kind>({
     {"self-cluster", "true", {}, shape::boolean},
     {"tenant-drift", "report", {}, shape::choice, "off report heal"},
     {"allow-exec-auth", "false", {}, shape::boolean},
+    {"allow-secret-lookup", "false", {}, shape::boolean},
+    {"allow-system-namespaces", "false", {}, shape::boolean},
+    {"notes-namespace", "bootc-operator"},
+    {"records-namespace", ""},
+    {"region-secret-namespaces", ""},
     {"max-concurrent-per-cluster", "4", {}, shape::whole_number},
     {"max-concurrent-helm", "16", {}, shape::whole_number},
     {"max-failures", "0", {}, shape::share},
@@ -322,6 +327,13 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
   s.watch_namespaces = units::namespaces_in(from.text("watch-namespaces"));
   s.self_cluster = from.truth("self-cluster");
   s.allow_exec = from.truth("allow-exec-auth");
+  s.secret_lookup = from.truth("allow-secret-lookup");
+  s.system_namespaces = from.truth("allow-system-namespaces");
+  s.notes_ns = from.text("notes-namespace");
+  s.records_ns = from.text("records-namespace");
+  const std::string in = from.text("region-secret-namespaces");
+  s.region_secrets_in = units::namespaces_in(in);
+  if (s.region_secrets_in.empty() && !in.empty()) s.region_secrets_in = {"*"};
   s.drift = drift_of(from.text("tenant-drift"));
   s.per_cluster = static_cast<std::size_t>(*whole(from.text("max-concurrent-per-cluster")));
   s.in_all = static_cast<std::size_t>(*whole(from.text("max-concurrent-helm")));

@@ -80,7 +80,12 @@ struct settings {
   reactor::nanoseconds wave_soak{};
   reactor::nanoseconds check_interval = std::chrono::seconds(60);
   record_driver driver = record_driver::secrets;
-  int max_history = 10;  // 0: no limit
+  std::string records_ns;                   // where records are kept; empty: with their release
+  std::string notes_ns = "bootc-operator";  // on each cluster: what was placed there is noted in it
+  std::vector<std::string> region_secrets_in;  // beside `ns`: namespaces whose Secrets are regions
+  bool system_namespaces = false;              // may be workload namespaces
+  bool secret_lookup = false;                  // charts may look up Secrets of other namespaces
+  int max_history = 10;                        // 0: no limit
   /// A sentence for each default that counts here and is another one with --compat krypton.
   std::vector<std::string> unlike_krypton;
   friend bool operator==(const settings&, const settings&) = default;

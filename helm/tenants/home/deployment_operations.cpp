@@ -71,13 +71,12 @@ awaitable<void> deployments_at_home::perform(key_type key, under_way* me) {
   const auto wanted = options_.wanted();
   if (!(g.world.wanted == wanted->in_regions.release))
     co_return;  // read again meanwhile: it is planned anew
-  operation_order order;
+  operation_order order = order_of(wanted->all);
   order.what = me->what;
   order.release = p.release;
   order.ns = p.workspace;
+  order.owner = names::owner_reference{std::string(names::deployment_kind), key}.text();
   order.values = detached_copy(wanted->in_regions.values);
-  order.driver = wanted->all.driver;
-  order.max_history = wanted->all.max_history;
   order.timeout = order.uninstalls_in = deployment_timeout;
   order.ready = operation_order::workloads::left;
   if (me->what != operation::uninstall) {
@@ -87,17 +86,45 @@ awaitable<void> deployments_at_home::perform(key_type key, under_way* me) {
   tell_all(*g.world.object, p.events);
   if (p.is && !g.world.object->meta.deleting())
     (void)co_await say(*g.world.object, *p.is, std::string());
+  if (me->what != operation::uninstall) co_await note_place(*g.world.object, me->to.secret);
   std::string failure;
   if (me->to.at) {
     me->release = std::make_unique<release_operation>(
         on_.loop(), me->to.at->api(), me->to.at->discovery(), std::move(order), on_.log());
-    auto ended = co_await me->release->run();
-    if (!ended) failure = ended.error().text;
-    count_operation(me->what, me->to.secret.text(), failure);
+    const std::string owner = co_await owner_on(*me, p.workspace);
+    const bool leaves = me->step == deployment_step::leave_former_region;
+    const std::string other = taken_by(owner, key);
+    const names::owner_reference mine{std::string(names::deployment_kind), key};
+    const bool is_mine = owner == mine.text();
+    if (leaves && !is_mine) {
+      log(log_level::warning, "the release in a former region is left", *g.world.object,
+          me->to.secret.text() + ": it is not noted as this object's, but as " +
+              (owner.empty() ? "none" : owner));
+    } else if (!leaves && !other.empty()) {
+      failure = "release " + p.release + " is " + other + "'s";
+    } else {
+      auto ended = co_await me->release->run();
+      if (!ended) failure = ended.error().text;
+      count_operation(me->what, me->to.secret.text(), failure);
+    }
+    if (const std::string& doubted = me->release->doubted(); !doubted.empty()) {
+      log(log_level::warning, "a record of the release was not believed", *g.world.object, doubted);
+      tell(*g.world.object, deployment_event::not_noted, doubted);
+    }
   }
   me->telling = true;
   me->slot.give_back();
   co_await conclude(key, me, std::move(g), std::move(p), std::move(failure));
+}
+
+/// Whose the release on that region is: as it was noted there, else as its namespace says.
+awaitable<std::string> deployments_at_home::owner_on(under_way& me,  // borrowed
+                                                     std::string workspace) {
+  std::string noted = co_await me.release->noted_owner();
+  if (!noted.empty()) co_return noted;
+  cluster_reads reads(on_.loop(), me.to.at->api(), options_.wanted()->all);
+  auto is = co_await reads.workspace(std::move(workspace));
+  co_return is ? is->owner : std::string();
 }
 
 awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathered g,
@@ -139,15 +166,17 @@ awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathe
 awaitable<std::string> deployments_at_home::forget_region(key_type key, visit there,
                                                           std::string workspace) {
   if (there.at) {
-    cluster_reads reads(on_.loop(), there.at->api(), options_.wanted()->all.driver);
+    cluster_reads reads(on_.loop(), there.at->api(), options_.wanted()->all);
     auto is = co_await reads.workspace(workspace);
     if (!is) co_return is.error().message();
     const names::owner_reference me{std::string(names::deployment_kind), key};
     if (may_delete(*is, workspace, me, options_.wanted()->all.ns)) {
-      auto gone = co_await delete_workspace(there.at->api(), workspace);
+      auto gone = co_await delete_workspace(there.at->api(), workspace, me);
       if (!gone) co_return gone.error().message();
     }
   }
+  auto forgotten = co_await places_.remove(key, there.secret);
+  if (!forgotten) co_return forgotten.error().message();
   auto end = co_await writes_.annotate(
       key, names::deployment_fingerprint_annotation(there.secret.ns, there.secret.name),
       std::nullopt);

@@ -51,12 +51,19 @@ awaitable<deployments_at_home::gathered> deployments_at_home::gather(key_type ke
   deployment_world& w = g.world;
   const auto wanted = options_.wanted();
   w.discovery_ns = wanted->all.ns;
+  w.reserved = reserved_by(wanted->all);
+  const names::owner_reference me{std::string(names::deployment_kind), key};
+  const region_rules rules{wanted->all.ns, wanted->all.region_secrets_in};
+  if (options_.does == units::mode::look) co_await remember();
   w.check_interval = wanted->all.check_interval;
   w.wanted = wanted->in_regions.release;
   const k8s::object_key target = target_of(about, w.discovery_ns);
   w.object = std::move(about);
   if (target.name.empty()) {
     w.edge = {edge_facts::state::secret_missing, "spec.region.name is empty"};
+  } else if (std::string why = rules.problem_with(target); !why.empty()) {
+    g.to.secret = target;
+    w.edge = {edge_facts::state::not_granted, std::move(why)};
   } else {
     auto to = visit_to(target);
     if (!to) {
@@ -65,9 +72,16 @@ awaitable<deployments_at_home::gathered> deployments_at_home::gather(key_type ke
     }
     g.to = std::move(*to);
     w.edge = g.to.edge;
-    if (memory* m = find(key)) m->targets.insert(target);
+    why = rules.problem_with(target, g.to.grant, w.object->meta.ns.view());
+    const bool is_there = w.edge.is != edge_facts::state::secret_missing;
+    if (is_there && !why.empty()) w.edge = {edge_facts::state::not_granted, std::move(why)};
     if (w.edge.is == edge_facts::state::ready) co_await look_at_region(key, g);
+    const bool others = !w.workspace.owner.empty() && names::read_owner(w.workspace.owner) != me;
+    if (w.release && !others && options_.does == units::mode::act)
+      co_await note_place(*w.object, target);
   }
+  const auto& places = places_.of(key, w.object->meta.uid);
+  w.was_there = std::ranges::find(places, target) != places.end();
 
   // From here on nothing is waited for, so that all of it is of one moment.
   w.now = on_.loop().wall();
@@ -105,7 +119,7 @@ awaitable<void> deployments_at_home::look_at_region(key_type key, gathered& g) {
   deployment_world& w = g.world;
   const std::string name = w.object->meta.name.str();
   const names::owner_reference me{std::string(names::deployment_kind), key};
-  cluster_reads reads(on_.loop(), g.to.at->api(), options_.wanted()->all.driver);
+  cluster_reads reads(on_.loop(), g.to.at->api(), options_.wanted()->all);
   const auto refused = [&](const k8s::fault& why) {
     if (!is_of_the_connection(why)) {
       g.unreadable = why.message();
@@ -201,7 +215,7 @@ awaitable<deployments_at_home::stepped> deployments_at_home::carry_out(key_type 
       co_return co_await end_abandoned(key, std::move(g), std::move(p));
     case deployment_step::note_fingerprint: co_return co_await note(key, std::move(g));
     case deployment_step::look_at_workloads: {
-      cluster_reads reads(on_.loop(), g.to.at->api(), options_.wanted()->all.driver);
+      cluster_reads reads(on_.loop(), g.to.at->api(), options_.wanted()->all);
       auto all = co_await reads.workloads(p.workspace, p.release);
       if (memory* m = find(key))
         m->workloads = all ? judge(*all) : not_listed(all.error().message());
@@ -265,6 +279,10 @@ awaitable<deployments_at_home::stepped> deployments_at_home::change_finalizer(ke
   const bool adds = p.next == deployment_step::add_finalizer;
   stepped out;
   const krypton_deployment about = *g.world.object;
+  if (!adds) {
+    auto forgotten = co_await places_.forget(key);
+    say_unnoted(forgotten, about);
+  }
   auto end =
       co_await writes_.set_finalizer(*std::move(g.world.object), adds ? is::wanted : is::done);
   if (end.is == write_end::conflict) {
@@ -291,6 +309,7 @@ awaitable<deployments_at_home::stepped> deployments_at_home::make_namespace(key_
                                                                             deployment_plan p) {
   stepped out;
   tell_all(*g.world.object, p.events);
+  co_await note_place(*g.world.object, g.to.secret);
   names::owner_reference owner{std::string(names::deployment_kind), key};
   auto made = co_await create_workspace(g.to.at->api(), p.workspace, std::move(owner));
   if (made) {
@@ -315,7 +334,8 @@ awaitable<deployments_at_home::stepped> deployments_at_home::remove_namespace(ke
                                                                               gathered g,
                                                                               deployment_plan p) {
   stepped out;
-  auto gone = co_await delete_workspace(g.to.at->api(), p.workspace);
+  names::owner_reference me{std::string(names::deployment_kind), key};
+  auto gone = co_await delete_workspace(g.to.at->api(), p.workspace, std::move(me));
   memory* m = find(key);
   if (!gone) {
     if (m) {
@@ -353,10 +373,9 @@ awaitable<deployments_at_home::stepped> deployments_at_home::tell_deletion(key_t
 awaitable<deployments_at_home::stepped> deployments_at_home::end_abandoned(key_type key, gathered g,
                                                                            deployment_plan p) {
   stepped out;
-  operation_order of;
+  operation_order of = order_of(options_.wanted()->all);
   of.release = p.release;
   of.ns = p.workspace;
-  of.driver = options_.wanted()->all.driver;
   auto ended =
       co_await end_pending(on_.loop(), g.to.at->api(), std::move(of), g.world.release->revision);
   if (!ended) {

@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 /// Passes only ask and write; operations have a limit of their own.
 constexpr std::size_t deployment_passes_at_once = 8;
 constexpr std::array<std::string_view, 3> deployment_phases = {"Ready", "Pending", "Error"};
-constexpr reactor::nanoseconds all_looked_at_every = 1s;
+constexpr reactor::nanoseconds all_looked_at_every = 1s, remember_again = 5s;
 
 k8s::controller_options controller_of_deployments(reactor::metrics* metrics,
                                                   const reactor::logger& log) {
@@ -48,6 +48,7 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
       options_(std::move(o)),
       writes_(on.loop(), on.api(), krypton_deployment_resource(), names::deployment_cleanup),
       objects_(on.loop(), on.api(), options_.wanted()->all.watch_namespaces, options_.limits),
+      places_(on.api(), options_.wanted()->all.notes_ns),
       controller_(on.loop(), *this, controller_of_deployments(options_.metrics, on.log()),
                   [](const key_type& key) { return key.text(); }),
       nobody_looks_(on.loop()),
@@ -89,6 +90,7 @@ awaitable<void> deployments_at_home::begin() {
   objects_.start();
   (void)co_await objects_.synced();
   co_await until_live(on_, on_.loop());
+  co_await remember();
   controller_.start();
   // Both look at every object, so that many changes at once are one.
   for (;;) {
@@ -98,6 +100,40 @@ awaitable<void> deployments_at_home::begin() {
     co_await on_.loop().sleep_for(all_looked_at_every);
     (void)co_await changed_.wait();
   }
+}
+
+awaitable<void> deployments_at_home::remember() {
+  while (!remembers_) {
+    auto loaded = co_await places_.load();
+    remembers_ = loaded.has_value();
+    if (remembers_) co_return;
+    const bool refused = loaded.error().code == k8s::errc::forbidden;
+    on_.log().warning(
+        "where releases were put cannot be read",
+        {{"namespace", options_.wanted()->all.notes_ns}, {"why", loaded.error().message()}});
+    remembers_ = refused || options_.does == units::mode::look;  // and goes on without
+    if (!remembers_) co_await on_.loop().sleep_for(remember_again);
+  }
+}
+
+void deployments_at_home::say_unnoted(const k8s::result<void>& end,
+                                      const krypton_deployment& about) const {
+  if (!end)
+    log(reactor::log_level::warning, "where its release is cannot be noted", about,
+        end.error().message());
+}
+
+awaitable<void> deployments_at_home::note_place(const krypton_deployment& about,  // borrowed
+                                                k8s::object_key target) {
+  auto noted = co_await places_.add(about.meta.key(), about.meta.uid, std::move(target));
+  say_unnoted(noted, about);
+}
+
+std::string deployments_at_home::taken_by(const std::string& noted_owner,
+                                          const key_type& me) const {
+  const auto named = names::read_owner(noted_owner);
+  if (!named || named->kind != names::deployment_kind || named->key == me) return {};
+  return objects_.find(named->key) ? named->text() : std::string();
 }
 
 awaitable<void> deployments_at_home::stop() {
@@ -180,6 +216,7 @@ std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
   out.edge = *way;
   out.at = r->connected();
   out.hash = r->hash();
+  out.grant = r->grant();
   out.returns = r->returns();
   return out;
 }
@@ -217,20 +254,8 @@ void deployments_at_home::let_regions_go() {
 
 std::vector<k8s::object_key> deployments_at_home::former_targets(const krypton_deployment& d,
                                                                  const k8s::object_key& now) const {
-  std::vector<k8s::object_key> out;
-  const auto known = known_.find(d.meta.key());
-  for (const std::string& noted : noted_targets(d)) {
-    if (noted == noted_name(now)) continue;
-    k8s::object_key of;
-    if (known != known_.end())
-      for (const k8s::object_key& seen : known->second.targets)
-        if (noted_name(seen) == noted) of = seen;
-    // No namespace has a dot. A name that was cut leads nowhere after a restart.
-    const std::size_t dot = noted.find('.');
-    if (of.name.empty() && dot != std::string::npos)
-      of = {noted.substr(0, dot), noted.substr(dot + 1)};
-    if (!of.name.empty() && noted_name(of) == noted) out.push_back(std::move(of));
-  }
+  std::vector<k8s::object_key> out = places_.of(d.meta.key(), d.meta.uid);
+  std::erase(out, now);
   return out;
 }
 
@@ -249,6 +274,17 @@ void deployments_at_home::add_claimants(deployment_world& w, const visit& to) {
     names::owner_reference who{std::string(names::deployment_kind), other.meta.key()};
     w.others.push_back({std::move(who), other.created});
   });
+  // For whom we made the namespace has it as long as that object is there, wherever it goes by now
+  // and whether or not we are let to see it.
+  const auto named = names::read_owner(w.workspace.owner);
+  if (!named || named->kind != names::deployment_kind || named->key == d.meta.key()) return;
+  const krypton_deployment* owner = objects_.find(named->key);
+  const auto& seen_in = options_.wanted()->all.watch_namespaces;
+  const bool unseen =
+      !seen_in.empty() && std::ranges::find(seen_in, named->key.ns) == seen_in.end();
+  const auto is_named = [&](const claimant& c) { return c.who == *named; };
+  if ((owner || unseen) && std::ranges::none_of(w.others, is_named))
+    w.others.push_back({*named, owner ? owner->created : reactor::wall_time{}});
 }
 
 awaitable<k8s::result<k8s::next>> deployments_at_home::reconcile(key_type key) {

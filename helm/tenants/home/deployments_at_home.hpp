@@ -7,6 +7,7 @@
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/home/region.hpp"
+#include "helm/tenants/home/remembered_places.hpp"
 #include "helm/tenants/home/watched_deployments.hpp"
 #include "helm/tenants/kinds/krypton_deployment.hpp"
 #include "helm/tenants/plan/deployment_plan.hpp"
@@ -84,7 +85,6 @@ private:
     std::optional<reactor::wall_time> pending_seen;
     int pending_revision = 0;
     std::optional<availability> workloads;  // looked at in this pass
-    std::set<k8s::object_key> targets;      // where it went in this process
     std::string applied, account_told;
     k8s::object_key routing_told;
     reactor::wall_time cleaning_since{}, deleting_namespace_since{};
@@ -96,7 +96,7 @@ private:
     k8s::object_key secret;
     edge_facts edge;
     std::shared_ptr<k8s::cluster> at;
-    std::string hash;
+    std::string hash, grant;
     std::uint64_t returns = 0;
   };
   struct gathered {
@@ -123,6 +123,13 @@ private:
   void region_changed(const k8s::object_key& secret);
   std::vector<k8s::object_key> former_targets(const krypton_deployment& d,
                                               const k8s::object_key& now) const;
+  /// What we noted of where releases are; tried until home answers.
+  awaitable<void> remember();
+  /// Notes that we put the release there, or are about to.
+  awaitable<void> note_place(const krypton_deployment& about, k8s::object_key target);  // borrowed
+  void say_unnoted(const k8s::result<void>& end, const krypton_deployment& about) const;
+  /// Whose release that is, where it is noted as another object's that is still there; else empty.
+  std::string taken_by(const std::string& noted_owner, const key_type& me) const;
   /// Objects here that go to the same cluster and have the same name.
   void add_claimants(deployment_world& w, const visit& to);
 
@@ -146,6 +153,7 @@ private:
   void start_operation(const key_type& key, operation what, deployment_step step, visit to);
   awaitable<void> operate(key_type key, under_way* me);
   awaitable<void> perform(key_type key, under_way* me);
+  awaitable<std::string> owner_on(under_way& me, std::string workspace);  // borrowed
   awaitable<void> conclude(key_type key, under_way* me, gathered g, deployment_plan p,
                            std::string failure);
   /// The rest of leaving a former region: our namespace there, and what the object notes of it.
@@ -176,6 +184,8 @@ private:
   options options_;
   object_writes<krypton_deployment> writes_;
   watched_deployments objects_;
+  remembered_places places_;
+  bool remembers_ = false;
   kind_absence kind_absence_;
   std::map<key_type, memory> known_;
   std::map<key_type, std::unique_ptr<region>> regions_;

@@ -1,10 +1,13 @@
 #include "helm/tenants/home/region.hpp"
 
 #include "formats/digest.hpp"
+#include "helm/tenants/kinds/names.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/metadata_address.hpp"
+
+#include <utility>
 
 namespace helm::tenants {
 namespace {
@@ -82,6 +85,7 @@ awaitable<void> region::follow() {
   (void)co_await secret_.synced();
   for (;;) {
     const k8s::secret* is = secret_.find(secret_key_);
+    if (!known_ && is) grant_ = is->meta.annotations.get(names::region_for);
     const reactor::secret* bytes = is ? is->find(options_.key) : nullptr;
     reactor::secret raw = bytes ? *bytes : reactor::secret();
     std::string hash = !is           ? std::string()
@@ -91,6 +95,8 @@ awaitable<void> region::follow() {
       co_await reconnect(std::move(raw), std::move(hash));
       continue;  // it may have changed meanwhile
     }
+    std::string grant(is ? is->meta.annotations.get(names::region_for) : std::string_view());
+    if (std::exchange(grant_, grant) != grant) options_.on_change();
     (void)co_await changed_.wait();
   }
 }

@@ -48,6 +48,8 @@ public:
   std::optional<edge_facts> way() const;
   /// Null without one that can be used.
   const std::shared_ptr<k8s::cluster>& connected() const noexcept { return connection_; }
+  /// Who may use it, as the Secret's annotation says; empty where it has none.
+  const std::string& grant() const noexcept { return grant_; }
   /// Of the kubeconfig's bytes.
   const std::string& hash() const noexcept { return hash_; }
   /// How often the cluster came back: what failed is tried anew.
@@ -67,7 +69,7 @@ private:
   k8s::object_key secret_key_;
   options options_;
   k8s::informer<k8s::secret> secret_;
-  std::string hash_, invalid_;
+  std::string hash_, invalid_, grant_;
   bool known_ = false;  // what the Secret says was looked at
   reactor::steady_time tried_since_{};
   std::uint64_t returns_ = 0;

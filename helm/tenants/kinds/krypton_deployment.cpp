@@ -2,11 +2,26 @@
 
 #include "helm/tenants/kinds/names.hpp"
 
+#include <algorithm>
+
 namespace helm::tenants {
 namespace {
 
 const k8s::annotation_filter annotations_of_a_deployment{false,
                                                          {"mesh.openkcm.io/", "windlass.dev/"}};
+
+/// Whether a text such as "a, b" or "*" names it.
+bool is_among(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (one == "*" || one == name) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -68,6 +83,24 @@ k8s::object_key target_of(const krypton_deployment& d, std::string_view discover
   if (!d.deprecated_secret.empty()) return {where, d.deprecated_secret};
   if (!d.region.empty()) return {where, d.region + "-kubeconfig"};
   return {};
+}
+
+std::string region_rules::problem_with(const k8s::object_key& secret) const {
+  if (secret.ns == discovery_ns) return {};
+  for (const std::string& ns : secret_namespaces)
+    if (ns == "*" || ns == secret.ns) return {};
+  return "Secrets of namespace " + secret.ns +
+         " lead to no region, for the chart's values would go there: the operator allows it with "
+         "--region-secret-namespaces";
+}
+
+std::string region_rules::problem_with(const k8s::object_key& secret, std::string_view granted,
+                                       std::string_view object_ns) const {
+  if (std::string why = problem_with(secret); !why.empty()) return why;
+  if (secret.ns == object_ns || is_among(granted, object_ns)) return {};
+  if (secret.ns == discovery_ns && granted.empty()) return {};
+  return "it is not for objects of namespace " + std::string(object_ns) + ": its annotation " +
+         std::string(names::region_for) + " does not name it";
 }
 
 std::string noted_name(const k8s::object_key& target) {

@@ -41,6 +41,22 @@ bool wakes(const krypton_deployment& before, const krypton_deployment& after);
 /// "<region>-kubeconfig", the latter two where discovery looks. Empty when nothing names one.
 k8s::object_key target_of(const krypton_deployment& d, std::string_view discovery_ns);
 
+/// Which Secrets may lead a KryptonDeployment to its region. Chart and values are the operator's,
+/// so they go nowhere but where he leads: by Secrets of the fleet's namespace, and of those that
+/// --region-secret-namespaces names. There a Secret is for objects of its own namespace, and for
+/// others as its annotation names::region_for says; a Secret of the fleet's namespace without that
+/// annotation is for all.
+struct region_rules {
+  std::string discovery_ns;
+  std::vector<std::string> secret_namespaces;  // "*" among them: all
+  /// Why no object may use a Secret there; empty: some may.
+  std::string problem_with(const k8s::object_key& secret) const;
+  /// Why an object of that namespace may not use the Secret; empty: it may. `granted` is its
+  /// annotation, or empty.
+  std::string problem_with(const k8s::object_key& secret, std::string_view granted,
+                           std::string_view object_ns) const;
+};
+
 /// "default.eu-kubeconfig" of each fingerprint that the object carries, in order.
 std::vector<std::string> noted_targets(const krypton_deployment& d);
 /// The part of the annotation's key that a target has there, cut as long names are.

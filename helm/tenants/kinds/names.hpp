@@ -32,6 +32,9 @@ inline constexpr std::string_view retry = "windlass.dev/retry";
 /// another namespace than its name: the namespace that its release is in from now on, one of the
 /// two. Read only.
 inline constexpr std::string_view workspace = "windlass.dev/workspace";
+/// Annotation on a Secret that leads to a region, read only: the namespaces whose
+/// KryptonDeployments may go there, with commas, or "*".
+inline constexpr std::string_view region_for = "windlass.dev/region-for";
 /// Annotation on a namespace that we made: "Tenant/<ns>/<name>".
 inline constexpr std::string_view owner = "mesh.openkcm.io/owner";
 /// Annotation on a CRD of ours: a lower one is replaced.

@@ -90,6 +90,12 @@ private:
 
   void deploy() {
     if (!names_are_there()) return;
+    if (const std::string why = w_.reserved.reason(out_.workspace); !why.empty()) {
+      complain("Error", deployment_reason("NamespaceReserved"), why,
+               &deployment_event::namespace_reserved);
+      wait(why, std::nullopt);
+      return;
+    }
     if (!d_.meta.has_finalizer(names::deployment_cleanup)) {
       tell(deployment_event::finalizer_added, out_.release);
       go(deployment_step::add_finalizer, "it must not go before its release");
@@ -217,7 +223,7 @@ private:
   void leave_former_regions() {
     for (const former_region& f : w_.former) {
       if (f.target == out_.target || f.edge.is == edge_state::down ||
-          f.edge.is == edge_state::invalid)
+          f.edge.is == edge_state::invalid || f.edge.is == edge_state::not_granted)
         continue;
       if (w_.retry_in > nanoseconds(0)) {
         out_.again_in = std::min(w_.retry_in, w_.check_interval);
@@ -300,6 +306,10 @@ private:
     }
     if (w_.edge.is == edge_state::secret_missing) {
       abandon("Secret " + out_.target.text() + " is gone");
+      return;
+    }
+    if (w_.edge.is == edge_state::not_granted && !w_.was_there) {
+      leave_all();
       return;
     }
     const bool began = w_.cleaning_since != reactor::wall_time{};
@@ -474,6 +484,7 @@ std::optional<units::hold> hold_of(const krypton_deployment& d, const deployment
   if (!p.is) return p.reason.empty() ? std::nullopt : by(hold_code::deployment_waits, said);
   if (p.is->reason == "AccountMissing") return by(hold_code::invalid_spec, said);
   if (p.is->reason == "NamespaceConflict") return by(hold_code::conflict, said);
+  if (p.is->reason == "NamespaceReserved") return by(hold_code::namespace_reserved, said);
   if (p.is->reason == "EdgeUnavailable") return by(hold_code::region_unavailable, said);
   if (p.is->reason == "HealthCheckFailed") return by(hold_code::region_unreadable, said);
   if (p.is->reason == "NotReady") return by(hold_code::workloads_unavailable, said);

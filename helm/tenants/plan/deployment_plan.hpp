@@ -18,6 +18,7 @@ struct edge_facts {
     ready,
     secret_missing,  // there is no such Secret: what was there cannot be reached again
     invalid,         // its kubeconfig cannot be used
+    not_granted,     // the object may not use it
     down,            // the cluster does not answer
   };
   state is = state::ready;
@@ -25,7 +26,7 @@ struct edge_facts {
   friend bool operator==(const edge_facts&, const edge_facts&) = default;
 };
 
-/// A region that the object went to before: known by its fingerprint.
+/// A region that we put the release into before.
 struct former_region {
   k8s::object_key target;
   edge_facts edge;
@@ -36,7 +37,9 @@ struct former_region {
 struct deployment_world {
   std::optional<krypton_deployment> object;
   std::string discovery_ns;
-  edge_facts edge;  // of the target
+  reserved_namespaces reserved;
+  edge_facts edge;         // of the target
+  bool was_there = false;  // we put the release there
   workspace_facts workspace;
   std::vector<claimant> others;
   desired_release wanted;  // values: {replicaCount: 1} and the central ones over it

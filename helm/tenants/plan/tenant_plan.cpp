@@ -104,6 +104,11 @@ private:
       ask_for_workspace();
       return;
     }
+    if (const std::string why = w_.reserved.reason(out_.workspace); !why.empty()) {
+      complain(happening::namespace_reserved, why, why);
+      wait(hold_code::namespace_reserved, why, std::nullopt);
+      return;
+    }
     if (!t_.meta.has_finalizer(names::cleanup)) {
       tell(tenant_event::finalizer_added, out_.release);
       go(step::add_finalizer, "it must not go before its release");

@@ -49,6 +49,7 @@ struct tenant_world {
   std::vector<std::string> names_here;
   std::string primary;
   std::string discovery_ns;
+  reserved_namespaces reserved;
   desired_release wanted;
   workspace_facts workspace;
   std::vector<claimant> others;  // further claimants of the namespace, this object not among them

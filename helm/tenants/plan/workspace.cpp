@@ -19,6 +19,18 @@ names::owner_reference owner_of(const workspace_facts& ns, const std::vector<cla
   return oldest == all.end() ? names::owner_reference{} : oldest->who;
 }
 
+std::string reserved_namespaces::reason(std::string_view name) const {
+  const std::string text = "namespace " + std::string(name);
+  if (std::ranges::find(notes, name) != notes.end())
+    return text + " is where the service keeps its notes and records";
+  if (system_allowed) return {};
+  if (name == discovery && name != "default")
+    return text + " is the fleet's: its kubeconfigs are there (--allow-system-namespaces)";
+  if (name == "default" || name.starts_with("kube-") || name.starts_with("openshift-"))
+    return text + " is of the system (--allow-system-namespaces)";
+  return {};
+}
+
 bool may_delete(const workspace_facts& ns, std::string_view name,
                 const names::owner_reference& for_whom, std::string_view discovery_ns) {
   if (name == "default" || name.starts_with("kube-") || name == discovery_ns) return false;

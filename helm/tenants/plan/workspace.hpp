@@ -35,6 +35,18 @@ struct claimant {
 names::owner_reference owner_of(const workspace_facts& ns, const std::vector<claimant>& all,
                                 bool (*may_exist)(const names::owner_reference& who));
 
+/// Namespaces that no object may have for its release: those of the system, where a chart with the
+/// service's rights would reach what the whole cluster depends on, and those of the fleet, which
+/// hold its kubeconfigs.
+struct reserved_namespaces {
+  std::string discovery;           // of the fleet's Secrets
+  std::vector<std::string> notes;  // what the service keeps for itself: never to be had
+  bool system_allowed = false;     // --allow-system-namespaces
+  /// Why that one is; empty: it is free.
+  std::string reason(std::string_view name) const;
+  friend bool operator==(const reserved_namespaces&, const reserved_namespaces&) = default;
+};
+
 /// Whether cleaning up may delete it: we made it for this very object, and nobody else lives in it.
 bool may_delete(const workspace_facts& ns, std::string_view name,
                 const names::owner_reference& for_whom, std::string_view discovery_ns);

@@ -268,6 +268,7 @@ TEST_F(TenantOnCluster, O1_WhatIsNeverReadyFailsAfterThreeMinutesAndIsCuredByOth
     EXPECT_EQ(a.conditions("acme", "a"), "Progress=True/Installing");
     const bool came_14 = co_await until([&] { return a.phase("acme") == "Error"; }, 30s);
     EXPECT_TRUE(came_14);
+    co_await l.sleep_for(1s);  // Events are written at a pace
     EXPECT_EQ(a.told("HelmInstallFailed"), 1u);
     EXPECT_EQ(a.fingerprint("acme", "a"), "");
     EXPECT_EQ(a.records("acme", release), "1:failed");

@@ -1,0 +1,96 @@
+#include "helm/tenants/home/remembered_places.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace helm::tenants {
+namespace {
+
+namespace json = boost::json;
+using reactor::awaitable;
+
+/// No namespace, and so no release in the same ledger, begins like this.
+constexpr std::string_view places_prefix = "_places.";
+
+std::string places_key(const k8s::object_key& object) {
+  return std::string(places_prefix) + object.ns + "." + object.name;
+}
+
+}  // namespace
+
+object_places read_places(std::string_view text) {
+  object_places out;
+  boost::system::error_code wrong;
+  const json::value read = json::parse(text, wrong);
+  if (wrong || !read.is_object()) return out;
+  const json::value* uid = read.get_object().if_contains("uid");
+  const json::value* targets = read.get_object().if_contains("targets");
+  if (!uid || !uid->is_string() || !targets || !targets->is_array()) return out;
+  out.uid = uid->get_string();
+  for (const json::value& one : targets->get_array()) {
+    const std::string where = one.is_string() ? std::string(one.get_string()) : std::string();
+    const std::size_t slash = where.find('/');
+    if (slash != where.npos)
+      out.targets.push_back({where.substr(0, slash), where.substr(slash + 1)});
+  }
+  return out;
+}
+
+std::string write_places(const object_places& places) {
+  json::array targets;
+  for (const k8s::object_key& target : places.targets)
+    targets.emplace_back(target.ns + "/" + target.name);
+  json::object o;
+  o["uid"] = places.uid;
+  o["targets"] = std::move(targets);
+  return json::serialize(o);
+}
+
+awaitable<k8s::result<void>> remembered_places::load() {
+  auto all = co_await in_.read_all();
+  if (!all) co_return all.error();
+  for (const auto& [key, text] : *all)
+    if (key.starts_with(places_prefix)) all_.insert_or_assign(key, read_places(text));
+  co_return k8s::result<void>();
+}
+
+const std::vector<k8s::object_key>& remembered_places::of(const k8s::object_key& object,
+                                                          const k8s::uid& uid) const {
+  static const std::vector<k8s::object_key> nowhere;
+  const auto found = all_.find(places_key(object));
+  return found == all_.end() || found->second.uid != uid.text() ? nowhere : found->second.targets;
+}
+
+awaitable<k8s::result<void>> remembered_places::add(k8s::object_key object, k8s::uid uid,
+                                                    k8s::object_key target) {
+  object_places& places = all_[places_key(object)];
+  if (places.uid != uid.text()) places = {uid.text(), {}};
+  if (std::ranges::find(places.targets, target) != places.targets.end())
+    co_return k8s::result<void>();
+  places.targets.push_back(std::move(target));
+  co_return co_await save(std::move(object));
+}
+
+awaitable<k8s::result<void>> remembered_places::remove(k8s::object_key object,
+                                                       k8s::object_key target) {
+  const auto found = all_.find(places_key(object));
+  if (found == all_.end() || std::erase(found->second.targets, target) == 0)
+    co_return k8s::result<void>();
+  co_return co_await save(std::move(object));
+}
+
+awaitable<k8s::result<void>> remembered_places::forget(k8s::object_key object) {
+  if (all_.erase(places_key(object)) == 0) co_return k8s::result<void>();
+  co_return co_await save(std::move(object));
+}
+
+awaitable<k8s::result<void>> remembered_places::save(k8s::object_key object) {
+  std::string key = places_key(object);
+  const auto found = all_.find(key);
+  std::optional<std::string> text;
+  if (found != all_.end() && !found->second.targets.empty()) text = write_places(found->second);
+  co_return co_await in_.write(std::move(key), std::move(text));
+}
+
+}  // namespace helm::tenants
