@@ -86,11 +86,10 @@ awaitable<std::shared_ptr<const object>> compose_cluster::read(std::shared_ptr<o
   const std::size_t bytes = text->size();
   o->read_bytes += bytes;
   if (bytes > bytes_read_at_once) {
-    std::function<std::shared_ptr<const object>()> parse = [kind = id.kind, kept = *text,
-                                                            version = std::move(version)] {
-      return object_from(kind, kept, version);
+    const auto parse = [](const kind_name& kind, const std::string& kept, const std::string& seen) {
+      return object_from(kind, kept, seen);
     };
-    out = co_await on_.loop().offload(std::move(parse));
+    out = co_await on_.loop().offload(parse, id.kind, *text, std::move(version));
   } else {
     out = object_from(id.kind, *text, std::move(version));
     reactor::turn::spend(bytes);
@@ -257,12 +256,11 @@ awaitable<void> compose_cluster::plan(std::shared_ptr<outlook> o) {
   auto job = std::make_shared<planning>();
   job->scene = std::move(o->scene);
   job->answer = std::move(o->answer);
-  std::function<std::shared_ptr<planning>()> make = [job] {
-    job->plan = policies::compose::plan_sync(job->scene, job->answer);
-    return job;
+  const auto make = [](std::shared_ptr<planning>& all) {
+    all->plan = policies::compose::plan_sync(all->scene, all->answer);
+    return std::move(all);
   };
-  job.reset();
-  auto done = co_await on_.loop().offload(std::move(make));
+  auto done = co_await on_.loop().offload(make, std::move(job));
   o->scene = std::move(done->scene);
   o->answer = std::move(done->answer);
   o->plan = std::move(done->plan);

@@ -179,10 +179,12 @@ awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<co
     co_return f;
   }
   // A key takes a millisecond.
-  std::function<reactor::result<material>()> make =
-      [asks = a.asks, there = std::move(there), sources = std::move(sources),
-       &rng = on_.loop().random()] { return make_material(asks, there, sources, rng); };
-  auto made = co_await on_.loop().offload(std::move(make));
+  const auto make = [](const auto& asks, const material& has, const auto& from,
+                       const std::shared_ptr<reactor::entropy>& rng) {
+    return make_material(asks, has, from, *rng);
+  };
+  auto made = co_await on_.loop().offload(make, a.asks, std::move(there), std::move(sources),
+                                          on_.loop().entropy_for_worker());
   if (!made) {
     k8s::fault f;
     f.code =

@@ -58,9 +58,9 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
   folder& f = folders_.try_emplace(path, loop_).first->second;
   while (f.reading && (w == wants::newest || !f.read)) (void)co_await f.read_by_another.wait();
   if (f.read && (f.reading || loop_.now() - f.read_at < fresh_for)) co_return f.last;
-  std::function<reactor::result<std::shared_ptr<data_files>>()> read =
-      [path]() -> reactor::result<std::shared_ptr<data_files>> {
-    auto files = policies::read_data_folder(path);
+  const auto read =
+      [](const std::string& from) -> reactor::result<std::shared_ptr<data_files>> {
+    auto files = policies::read_data_folder(from);
     if (!files) return files.error();
     auto made = std::make_shared<data_files>();
     for (auto& [name, text] : *files) made->text.insert_or_assign(name, std::move(text));
@@ -68,7 +68,7 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
     return made;
   };
   const under_way now(f.reading, f.read_by_another);
-  auto got = co_await loop_.offload(std::move(read));
+  auto got = co_await loop_.offload(read, path);
   std::string problem, refused;
   if (got) {
     read_environment(**got, about, variable_);

@@ -34,6 +34,13 @@ constexpr wall_time virtual_epoch{std::chrono::seconds(1'767'225'600)};
 /// much as a small one of them takes.
 constexpr nanoseconds measured_together = 50us;
 
+/// Jobs draw their moments from a sequence of their own: how many there are changes nothing else
+/// that is drawn.
+constexpr std::uint64_t salt_of_moments = 0x6a6f'6273'6a6f'6273;
+
+/// How many callbacks of others come before a job at most, where it takes no time.
+constexpr std::uint64_t most_callbacks_before_a_job = 4;
+
 /// What Asio has the kernel watch for it.
 constexpr std::size_t wake_ups_and_timers = 2;
 
@@ -112,7 +119,8 @@ loop::loop(mode m, std::uint64_t seed)
       // One thread runs it. A simulated one has no others beside it, and takes no locks.
       context_(std::make_unique<asio::io_context>(
           m == mode::simulated ? BOOST_ASIO_CONCURRENCY_HINT_UNSAFE : 1)),
-      later_(std::make_unique<waiters>(*this)) {
+      later_(std::make_unique<waiters>(*this)),
+      moments_(seed ^ salt_of_moments) {
   if (simulated()) {
     virtual_now_ = steady_time(1h);
     entropy_ = std::make_unique<seeded_entropy>(seed);
@@ -132,7 +140,10 @@ loop::loop(mode m, std::uint64_t seed)
 }
 
 loop::~loop() {
+  ending_ = true;
   if (real_) real_->join();
+  // As threads would: what was handed over is done, though nobody waits for it.
+  while (!aside_.empty()) finish(aside_.begin()->first);
   later_.reset();
   timers_.on_next_changed = nullptr;
   real_.reset();
@@ -276,21 +287,27 @@ awaitable<void> loop::yield() {
 }
 
 awaitable<void> loop::run_on_worker(std::function<void()> job) {
-  if (simulated()) {
-    job();
-    co_await yield();
-    co_return;
-  }
   auto done = std::make_shared<event>(*this);
-  start_on_worker([this, job = std::move(job), done] {
+  run_aside([this, job = std::move(job), done] {
     job();
     post([done] { done->set(); });
   });
   co_await done->wait();
 }
 
-void loop::start_on_worker(std::function<void()> job) {
-  // simulated, or the loop is ending: what its last coroutines owned is given back
+void loop::run_aside(std::function<void()> job) {
+  if (simulated() && !ending_) {
+    const std::uint64_t number = ++jobs_;
+    aside_.emplace(number, std::move(job));
+    if (longest_job_ > nanoseconds(0)) {
+      timers_.arm(now() + moments_.between(nanoseconds(0), longest_job_),
+                  [this, number] { finish(number); });
+    } else {
+      come_to(number, moments_.between(0, most_callbacks_before_a_job));
+    }
+    return;
+  }
+  // the loop is ending: what its last coroutines owned is given back
   if (!real_) return job();
   // The tracked executor keeps run() going until the job has come back.
   asio::post(real_->workers,
@@ -299,6 +316,30 @@ void loop::start_on_worker(std::function<void()> job) {
                job();
                wipe_stack();
              });
+}
+
+void loop::come_to(std::uint64_t job, std::uint64_t callbacks_left) {
+  post([this, job, callbacks_left] {
+    if (callbacks_left == 0)
+      finish(job);
+    else
+      come_to(job, callbacks_left - 1);
+  });
+}
+
+/// Runs a job that was handed over, unless it ran already.
+void loop::finish(std::uint64_t job) {
+  auto found = aside_.extract(job);
+  if (!found.empty()) found.mapped()();
+}
+
+std::shared_ptr<entropy> loop::entropy_for_worker() {
+  if (simulated()) return std::make_shared<seeded_entropy>(entropy_->next());
+  return std::make_shared<system_entropy>();
+}
+
+worker_clock loop::clock_for_worker() const noexcept {
+  return simulated() ? worker_clock(now().time_since_epoch()) : worker_clock();
 }
 
 loop_health loop::take_health() noexcept {

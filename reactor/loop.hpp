@@ -3,7 +3,9 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/net/stream.hpp"
 #include "reactor/plain/entropy.hpp"
+#include "reactor/plain/owned.hpp"
 #include "reactor/plain/time.hpp"
+#include "reactor/plain/worker_clock.hpp"
 #include "reactor/timer_queue.hpp"
 
 #include <cstddef>
@@ -11,7 +13,9 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -84,17 +88,30 @@ public:
   /// Lets everything else that is ready run first.
   awaitable<void> yield();
 
-  /// Runs `f`, which owns all its input, on a worker thread and resumes the caller with its value;
-  /// inline when simulated. Several run at once, so `f` locks what it shares with others. For
-  /// names, files and computations over 2 ms. An exception of `f` is thrown to the caller.
-  /// Cancelling the caller does not stop `f`; its value is dropped then.
-  /// Name the callable before awaiting (a closure written inside a co_await expression is destroyed
-  /// twice by GCC 12).
-  template <class F, class T = std::invoke_result_t<F&>>
-  awaitable<T> offload(F f);
+  /// Calls `f` with the values on a worker thread and resumes the caller with what it returns.
+  /// Several jobs run at once, so `f` locks what it shares with others. For names, files and
+  /// computations over 2 ms. An exception of `f` is thrown to the caller. Cancelling the caller
+  /// does not stop `f`, which then runs later than whatever the caller was part of: hence it holds
+  /// nothing, and has values that own what they consist of. Simulated, it runs on the loop at a
+  /// seeded later moment.
+  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
+    requires detached_job<F, V...>
+  awaitable<T> offload(F f, V... values);
   /// The same for a job whose outcome several callers wait for, so that none of them owns it: it
   /// comes back by post().
-  void start_on_worker(std::function<void()> job);
+  template <class F, class... V>
+    requires detached_job<F, V...>
+  void start_on_worker(F f, V... values) {
+    auto held = std::make_shared<std::tuple<V...>>(std::move(values)...);
+    run_aside([f, held] { std::apply(f, *held); });
+  }
+  /// Simulated only: how much virtual time a job on a worker takes at most. Zero: its moment is
+  /// later, but in the same instant.
+  void set_longest_job(nanoseconds d) noexcept { longest_job_ = d; }
+  /// For a job on a worker: a generator of its own, which repeats itself when simulated.
+  std::shared_ptr<entropy> entropy_for_worker();
+  /// For a job on a worker: a clock that only goes forward. It stands still when simulated.
+  worker_clock clock_for_worker() const noexcept;
 
   loop_health health() const noexcept { return health_; }
   /// Returns the figures and starts the next interval.
@@ -105,6 +122,9 @@ private:
   struct real_parts;
   struct served_stop;
   awaitable<void> run_on_worker(std::function<void()> job);
+  void run_aside(std::function<void()> job);
+  void come_to(std::uint64_t job, std::uint64_t callbacks_left);
+  void finish(std::uint64_t job);
   void arm_real_timer();
   bool run_a_later_one();
   bool poll_simulated();
@@ -122,27 +142,34 @@ private:
   std::unique_ptr<waiters> later_;      // those that gave way (turn::give_way)
   nanoseconds ahead_{0};                // what the others took since one of them ran
   std::size_t callbacks_ahead_ = 0;
-  bool stopped_ = false;
+  bool stopped_ = false, ending_ = false;
+  // Simulated: jobs that were handed to the workers and have not run, by their number.
+  std::map<std::uint64_t, std::function<void()>> aside_;
+  std::uint64_t jobs_ = 0;
+  seeded_entropy moments_;
+  nanoseconds longest_job_{0};
   std::unique_ptr<real_parts> real_;
   std::unique_ptr<network> network_;
 };
 
-template <class F, class T>
-awaitable<T> loop::offload(F f) {
+template <class F, class... V, class T>
+  requires detached_job<F, V...>
+awaitable<T> loop::offload(F f, V... values) {
   struct state {
-    F f;
+    std::tuple<V...> values;
     std::conditional_t<std::is_void_v<T>, std::monostate, std::optional<T>> value;
     std::exception_ptr error;
   };
-  auto shared = std::make_shared<state>(state{std::move(f), {}, {}});
+  auto shared =
+      std::make_shared<state>(state{std::tuple<V...>(std::move(values)...), {}, {}});
   // Named before awaiting: GCC 12 destroys a closure that is a temporary of a co_await expression
   // twice.
-  std::function<void()> job = [shared] {
+  std::function<void()> job = [f, shared] {
     try {
       if constexpr (std::is_void_v<T>) {
-        shared->f();
+        std::apply(f, shared->values);
       } else {
-        shared->value.emplace(shared->f());
+        shared->value.emplace(std::apply(f, shared->values));
       }
     } catch (...) {
       shared->error = std::current_exception();

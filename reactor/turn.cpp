@@ -64,8 +64,8 @@ bool turn::is_over() noexcept {
   return false;
 }
 
-void turn::leave_to_a_worker(std::function<void()> job) noexcept {
-  if (!now_.of || !memory_allows([&] { now_.of->start_on_worker(job); })) job();
+void turn::leave(std::function<void()> job) noexcept {
+  if (!now_.of || !memory_allows([&] { now_.of->run_aside(job); })) job();
 }
 
 bool turn::begins_for(const std::shared_ptr<allowance>& peer) noexcept {

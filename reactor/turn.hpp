@@ -1,6 +1,7 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
+#include "reactor/plain/owned.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace reactor {
 
@@ -45,10 +48,17 @@ public:
 
   /// What nobody waits for and what touches nothing that others have, such as giving much memory
   /// back, is done beside the loop; at once where there is none, or no memory to ask.
-  static void leave_to_a_worker(std::function<void()> job) noexcept;
+  template <class F, class... V>
+    requires detached_job<F, V...>
+  static void leave_to_a_worker(F f, V... values) noexcept {
+    leave([f, held = std::make_shared<std::tuple<V...>>(std::move(values)...)] {
+      std::apply(f, *held);
+    });
+  }
 
 private:
   friend class loop;
+  static void leave(std::function<void()> job) noexcept;
   /// Of that loop; without one it never ends.
   static void begin(loop* of) noexcept;
 };

@@ -111,8 +111,10 @@ awaitable<result<reactor::http::client*>> web::client_for(std::string to, tls_ch
     *into = std::move(*pem);
   }
   if (!tls.key_file.empty() && origin->tls) {
-    auto read = [path = tls.key_file] { return reactor::load_secret(path, pem_bytes_limit); };
-    auto key = co_await loop_.offload(std::move(read));
+    const auto read = [](const std::string& path) {
+      return reactor::load_secret(path, pem_bytes_limit);
+    };
+    auto key = co_await loop_.offload(read, tls.key_file);
     if (!key) co_return reactor::while_doing("can't create TLS config for client", key.error());
     options.tls.key_pem = std::move(*key);
   }

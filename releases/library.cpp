@@ -94,10 +94,10 @@ reactor::awaitable<void> library::read_all() {
     while (unread_.empty()) (void)co_await moved_.wait();
     const std::string name = unread_.begin()->first;
     const std::string text = unread_.begin()->second;
-    std::function<reactor::result<docs::document>()> job = [name, text] {
-      return docs::read_document(text, "Release/" + name);
+    const auto job = [](const std::string& what, const std::string& of) {
+      return docs::read_document(what, "Release/" + of);
     };
-    auto read = co_await loop_.offload(std::move(job));
+    auto read = co_await loop_.offload(job, text, name);
     const auto still = unread_.find(name);
     if (still == unread_.end() || still->second != text) continue;
     auto b = std::make_shared<book>();

@@ -86,8 +86,8 @@ site::site(reactor::loop& l, site_options options, board& of, document_maker doc
 site::~site() = default;
 
 awaitable<reactor::result<reactor::secret>> site::load_token() {
-  const auto load = [path = options_.token_file] { return reactor::load_secret(path, 4'096); };
-  reactor::result<reactor::secret> file = co_await loop_.offload(load);
+  const auto load = [](const std::string& path) { return reactor::load_secret(path, 4'096); };
+  reactor::result<reactor::secret> file = co_await loop_.offload(load, options_.token_file);
   if (!file) co_return file.error();
   auto token = read_token(*file);
   if (!token) co_return reactor::while_doing("use " + options_.token_file, token.error());

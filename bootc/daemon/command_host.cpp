@@ -428,10 +428,11 @@ reactor::result<void> put_auth(const reactor::rooted_files& files,
 
 awaitable<reactor::result<void>> command_host::show_registries(
     std::optional<reactor::secret> docker_config) {
-  auto job = [files = files_, config = std::move(docker_config)] {
+  const auto job = [](const reactor::rooted_files& files,
+                      const std::optional<reactor::secret>& config) {
     return put_auth(files, config);
   };
-  co_return co_await loop_.offload(std::move(job));
+  co_return co_await loop_.offload(job, files_, std::move(docker_config));
 }
 
 awaitable<std::string> command_host::progress() {

@@ -366,8 +366,9 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
   now.world.assume_staged = of == view::everybody_staged;
   now.world.policy = std::move(answer);
   rollout_plan out = co_await decide(now);
-  const auto spent = std::make_shared<policy_answer>(std::move(now.world.policy));
-  reactor::turn::leave_to_a_worker([spent] { *spent = {}; });
+  auto spent = std::make_shared<policy_answer>(std::move(now.world.policy));
+  reactor::turn::leave_to_a_worker([](const std::shared_ptr<policy_answer>& all) { *all = {}; },
+                                   std::move(spent));
   co_return out;
 }
 

@@ -76,13 +76,13 @@ public:
     if (!located) co_return located.error();
     for (const std::string& line : located->notes) write_bytes(STDERR_FILENO, line + "\n");
     // An archive may be large: off the loop, which must hear the signals.
-    auto load = [path = located->path]() -> loaded_chart {
+    const auto load = [](const std::string& path) -> loaded_chart {
       std::vector<std::string> warnings;
       auto loaded = helm::load_chart(path, warnings);
       if (!loaded) return loaded.error();
       return std::make_shared<helm::prepared_chart>(*loaded, std::move(warnings));
     };
-    co_return co_await loop_.offload(std::move(load));
+    co_return co_await loop_.offload(load, located->path);
   }
   reactor::awaitable<void> stop() {
     if (source_) co_await source_->stop();

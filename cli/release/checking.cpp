@@ -167,8 +167,8 @@ reactor::awaitable<result<void>> add_rendered(reactor::loop& l, std::string fold
 
 reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, policies::host& packs,
                                                          check_settings settings) {
-  std::function<result<repository>()> read = [dir = settings.dir] { return read_repository(dir); };
-  auto all = co_await l.offload(std::move(read));
+  const auto read = [](const std::string& dir) { return read_repository(dir); };
+  auto all = co_await l.offload(read, settings.dir);
   if (!all) co_return all.error();
   std::shared_ptr<const policies::releases::document> only;
   if (!settings.version.empty()) {

@@ -98,10 +98,8 @@ reactor::awaitable<result<void>> release_work::carry_out() {
     catalogue_ = std::move(*names);
   }
   if (arguments_.what == release_arguments::command::check) co_return co_await check();
-  std::function<result<repository>()> read = [dir = arguments_.dir] {
-    return read_repository(dir);
-  };
-  auto all = co_await loop_.offload(std::move(read));
+  const auto read = [](const std::string& dir) { return read_repository(dir); };
+  auto all = co_await loop_.offload(read, arguments_.dir);
   if (!all) co_return all.error();
   all_ = std::move(*all);
   switch (arguments_.what) {

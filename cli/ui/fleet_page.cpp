@@ -478,13 +478,14 @@ awaitable<reactor::result<web::site::text>> fleet_page::cluster_document(std::st
   }
   history += "}";
   made_document made{std::move(name), m->version, {}};
-  auto write = [one = std::move(one), held = std::move(held), history = std::move(history),
-                version = made.version, now = loop_.wall()]() mutable {
-    std::string text = with_member(view_of(*one, held, version, now), "history", history);
-    one.reset();
+  const auto write = [](auto& of, const auto& waiting, const std::string& past, auto version,
+                        reactor::wall_time now) {
+    std::string text = with_member(view_of(*of, waiting, version, now), "history", past);
+    of.reset();
     return text;
   };
-  std::string text = co_await loop_.offload(std::move(write));
+  std::string text = co_await loop_.offload(write, std::move(one), std::move(held),
+                                            std::move(history), made.version, loop_.wall());
   made.text = std::make_shared<const std::string>(std::move(text));
   web::site::text all = made.text;
   keep(std::move(made));

@@ -44,10 +44,8 @@ awaitable<command_result> list(command_context c, words arguments) {
   if (!rest) co_return usage(rest.error());
   auto path = chart_of(*rest, "dependency list");
   if (!path) co_return std::move(out).failed(path.error().text);
-  auto work = [path = *path, width] {
-    return listed(path, width < 0 ? 0 : static_cast<std::size_t>(width));
-  };
-  auto text = co_await c.loop.offload(std::move(work));
+  const std::size_t columns = width < 0 ? 0 : static_cast<std::size_t>(width);
+  auto text = co_await c.loop.offload(&listed, *path, columns);
   if (!text) co_return std::move(out).failed(text.error().text);
   out.result.out = std::move(*text);
   co_return std::move(out).done();

@@ -133,12 +133,10 @@ awaitable<command_result> package_command(command_context c, words arguments) {
       co_await source.stop();
       if (!done) co_return std::move(out).failed(done.error().text);
     }
-    auto work = [folder, o, modified] { return pack(folder, o, modified); };
-    auto packed = co_await c.loop.offload(std::move(work));
+    auto packed = co_await c.loop.offload(&pack, folder, o, modified);
     if (!packed) co_return std::move(out).failed(packed.error().text);
     if (o.sign) {
-      auto signing = [packed = *packed, o, passphrase] { return sign_file(packed, o, passphrase); };
-      auto done = co_await c.loop.offload(std::move(signing));
+      auto done = co_await c.loop.offload(&sign_file, *packed, o, passphrase);
       if (!done) co_return std::move(out).failed(done.error().text);
     }
     out.say("Successfully packaged chart and saved it to: " + packed->path);

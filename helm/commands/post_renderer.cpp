@@ -148,11 +148,7 @@ outcome<std::string> post_render(const post_renderer& how, const std::string& ma
 
 manifest_step step_of(post_renderer how) {
   if (!how) return {};
-  return [how = std::move(how)](const std::string& manifest,
-                                const std::function<std::chrono::nanoseconds()>& steady,
-                                const std::atomic<bool>* cancelled) {
-    return post_render(how, manifest, steady, cancelled);
-  };
+  return manifest_step(&post_render, std::move(how));
 }
 
 }  // namespace helm

@@ -279,8 +279,7 @@ awaitable<command_result> pull_command(command_context c, words arguments) {
     for (const auto& line : chart->notes) out.warn(line);
     for (const auto& line : chart->warnings) out.say(line);
     for (const auto& line : chart->verified) out.say(line);
-    auto work = [chart = std::move(*chart), o] { return keep(chart, o); };
-    auto kept = co_await c.loop.offload(std::move(work));
+    auto kept = co_await c.loop.offload(&keep, std::move(*chart), o);
     if (!kept) {
       failure = kept.error();
       break;
@@ -310,8 +309,7 @@ awaitable<command_result> push_command(command_context c, words arguments) {
     co_return std::move(out).failed("scheme prefix missing from remote (e.g. \"oci://\")");
   if (u->scheme != "oci")
     co_return std::move(out).failed("scheme " + quote(u->scheme) + " not supported");
-  auto work = [path] { return load_packed(path); };
-  auto p = co_await c.loop.offload(std::move(work));
+  auto p = co_await c.loop.offload(&load_packed, path);
   if (!p) co_return std::move(out).failed(p.error().text);
   auto to = parse_oci_reference(clean_path(remote.substr(6) + "/" + p->meta.name) + ":" +
                                 p->meta.version);

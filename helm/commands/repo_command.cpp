@@ -301,7 +301,8 @@ awaitable<command_result> index(command_context c, words arguments) {
   const fs::path folder = fs::absolute(rest->front(), e).lexically_normal();
   const std::string now = reactor::format_rfc3339_micro(c.loop.wall());
   const auto form = json ? index_form::json : index_form::yaml;
-  auto work = [=]() -> outcome<bool> {
+  const auto work = [](const fs::path& folder, const std::string& url, const std::string& now,
+                       index_form form, const std::string& merge_with) -> outcome<bool> {
     auto made = index_folder(folder, url, now);
     if (!made) return made.error();
     const auto store = [&](const repository_index& what, const fs::path& to) -> outcome<bool> {
@@ -330,7 +331,7 @@ awaitable<command_result> index(command_context c, words arguments) {
     made->sort();
     return store(*made, folder / "index.yaml");
   };
-  auto done = co_await c.loop.offload(std::move(work));
+  auto done = co_await c.loop.offload(work, folder, url, now, form, merge_with);
   if (!done) co_return std::move(out).failed(done.error().text);
   co_return std::move(out).done();
 }

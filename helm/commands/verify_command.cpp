@@ -57,8 +57,12 @@ awaitable<command_result> compare(command_context c, compare_options o) {
   for (const auto& line : located->notes) out.warn(line);
   o.chart = located->path;
   words ours = template_words(o);
-  auto render = [ours, runtime = c.runtime] { return run_command(ours, runtime); };
-  const command_result own = co_await c.loop.offload(std::move(render));
+  // What it asks for the time and for random bytes is the program's, and outlives its loop's jobs.
+  const auto render = [](const words& line, const reactor::vouched<render_runtime>& runtime) {
+    return run_command(line, runtime.value);
+  };
+  const command_result own =
+      co_await c.loop.offload(render, ours, reactor::vouched<render_runtime>{c.runtime});
   reactor::command call;
   call.argv.emplace_back("helm");
   call.argv.insert(call.argv.end(), ours.begin(), ours.end());
@@ -113,8 +117,7 @@ awaitable<command_result> verify_command(command_context c, words arguments) {
                        !values.set_literal.empty();
   if (!renders) {
     const std::string keyring = origin.keyring.empty() ? c.where.keyring : origin.keyring;
-    auto work = [path = rest->front(), keyring] { return verify_archive(path, keyring); };
-    auto lines = co_await c.loop.offload(std::move(work));
+    auto lines = co_await c.loop.offload(&verify_archive, rest->front(), keyring);
     if (!lines) co_return std::move(out).failed(lines.error().text);
     for (const auto& line : *lines) out.say(line);
     co_return std::move(out).done();

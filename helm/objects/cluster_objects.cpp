@@ -206,10 +206,8 @@ awaitable<outcome<object>> cluster_objects::impl::map(json::object body,
 awaitable<outcome<std::vector<json::object>>> cluster_objects::impl::read(std::string manifest) {
   // A chart with many definitions has a megabyte of YAML.
   if (manifest.size() < read_at_once_bytes) co_return objects_in(manifest);
-  std::function<outcome<std::vector<json::object>>()> work = [text = std::move(manifest)] {
-    return objects_in(text);
-  };
-  co_return co_await loop.offload(std::move(work));
+  const auto work = [](const std::string& text) { return objects_in(text); };
+  co_return co_await loop.offload(work, std::move(manifest));
 }
 
 awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,

@@ -33,11 +33,7 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
   render_owner owner;
   r.cancelled = owner.cancelled;
   r.now = bench_.loop.wall();
-  r.steady = [this] { return bench_.loop.now().time_since_epoch(); };  // asked by the worker
-  if (bench_.loop.simulated()) {
-    auto seeded = std::make_shared<reactor::seeded_entropy>(bench_.loop.random().next());
-    r.random = [seeded](std::span<unsigned char> bytes) { seeded->fill(bytes); };
-  }
+  r.random = bench_.loop.entropy_for_worker();
   lookup_answers answers;
   using secrets = action_settings::secrets;
   const bool narrow = bench_.settings.looked_up == secrets::of_its_namespace;
@@ -45,8 +41,8 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
                           narrow ? bench_.settings.ns : std::string());
   for (int asked = 0; asked <= lookups_limit; ++asked) {
     r.answers = std::make_shared<const lookup_answers>(answers);
-    auto work = [job = detached(r)] { return render_release(job); };
-    rendered out = co_await bench_.loop.offload(std::move(work));
+    r.steady = bench_.loop.clock_for_worker();
+    rendered out = co_await bench_.loop.offload(&render_release, detached(r));
     if (!out.missing) {
       for (const auto& line : out.lines) bench_.warn(line);
       if (out.failure) co_return *out.failure;

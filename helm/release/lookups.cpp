@@ -125,8 +125,8 @@ reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, st
       co_return out;
     }
     if (!*page) break;
-    auto job = [whole = std::move(**page)]() mutable { return written(std::move(whole)); };
-    page_text text = co_await api_.off_loop().run(std::move(job));
+    const auto job = [](json::object& whole) { return written(std::move(whole)); };
+    page_text text = co_await api_.off_loop().run(job, std::move(**page));
     objects += text.objects;
     if (first) {
       out.json = std::move(text.before);

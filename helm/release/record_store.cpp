@@ -47,12 +47,13 @@ const k8s::resource& cluster_records::collection() const {
 awaitable<outcome<json::object>> cluster_records::body_of(const record& r, const char* stamp) {
   auto written = write_record(r);
   if (!written) co_return written.error();
-  const bool twice = kind_ == driver::secrets;  // as every value of a Secret is
-  std::function<std::string()> pack = [text = std::move(*written), twice] {
+  const auto pack = [](const auto& text, bool twice) {
     std::string packed = pack_record(text);
     return twice ? formats::encode_base64(packed) : packed;
   };
-  std::string packed = co_await loop_.offload(std::move(pack));
+  // twice, as every value of a Secret is
+  std::string packed =
+      co_await loop_.offload(pack, std::move(*written), kind_ == driver::secrets);
   json::object labels;
   for (const auto& [name, value] : stored_labels(r, stamp, unix_seconds(loop_.wall())))
     labels[name] = value;

@@ -32,9 +32,10 @@ rendered render_release(const render_request& r) {
   render_options options;
   options.limits.cancelled = r.cancelled.get();
   options.runtime.log = warn;
-  options.runtime.random = r.random;
+  if (r.random)
+    options.runtime.random = [&](std::span<unsigned char> bytes) { r.random->fill(bytes); };
   options.runtime.now = [&] { return r.now; };
-  options.runtime.steady = r.steady;
+  options.runtime.steady = [&] { return r.steady.now(); };
   if (r.look_up)
     options.runtime.lookup = [&](const std::string& api_version, const std::string& kind,
                                  const std::string& ns, const std::string& name) -> value {
@@ -73,7 +74,7 @@ rendered render_release(const render_request& r) {
   manifest_options how;
   how.hide_secrets = r.hide_secrets;
   how.after = r.after;
-  how.steady = r.steady;
+  how.steady = options.runtime.steady;
   how.cancelled = r.cancelled.get();
   auto manifest = manifest_of(*sorted, std::string(), how);
   if (!manifest) {

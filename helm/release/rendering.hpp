@@ -4,15 +4,15 @@
 #include "helm/render/manifests.hpp"
 #include "helm/render/prepared_chart.hpp"
 #include "helm/render/render_context.hpp"
+#include "reactor/plain/entropy.hpp"
+#include "reactor/plain/worker_clock.hpp"
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +37,8 @@ struct render_request {
   release_options release;
   capabilities caps;
   std::chrono::system_clock::time_point now;             // for the template functions that ask
-  std::function<std::chrono::nanoseconds()> steady;      // any thread; bounds the render's time
-  std::function<void(std::span<unsigned char>)> random;  // empty: the operating system's
+  reactor::worker_clock steady;                          // bounds the render's time
+  std::shared_ptr<reactor::entropy> random;              // null: the operating system's
   bool skip_schema = false;
   bool sub_notes = false;
   bool hide_secrets = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/render/manifests.hpp"
+#include "reactor/plain/owned.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -21,7 +22,7 @@ std::string take_notes(std::map<std::string, std::string>& files, const std::str
 
 /// What may still change a manifest before anybody sees it, a program for one: not for the loop's
 /// thread. `steady` and `cancelled` end it early and may be missing.
-using manifest_step = std::function<outcome<std::string>(
+using manifest_step = reactor::carried<outcome<std::string>(
     const std::string& manifest, const std::function<std::chrono::nanoseconds()>& steady,
     const std::atomic<bool>* cancelled)>;
 

@@ -203,9 +203,12 @@ awaitable<outcome<chart_source::found_chart>> chart_source::resolve(std::string 
 awaitable<outcome<bool>> chart_source::check_provenance(downloaded_chart& chart,
                                                         std::string keyring) {
   if (keyring.empty()) keyring = where_.keyring;
-  auto check = [name = chart.file_name, archive = chart.archive, provenance = chart.provenance,
-                keyring] { return verify_chart(name, archive, provenance, keyring); };
-  auto verified = co_await loop_.offload(std::move(check));
+  const auto check = [](const std::string& name, const std::string& archive,
+                        const std::string& provenance, const std::string& keys) {
+    return verify_chart(name, archive, provenance, keys);
+  };
+  auto verified = co_await loop_.offload(check, chart.file_name, chart.archive, chart.provenance,
+                                         keyring);
   if (!verified) co_return verified.error();
   chart.verified = std::move(*verified);
   co_return true;
@@ -332,7 +335,7 @@ awaitable<outcome<located_chart>> chart_source::locate(std::string reference, ch
   if (!chart) co_return chart.error();
   out.notes = std::move(chart->notes);
   out.path = fs::absolute(where_.repository_cache + "/" + chart->file_name, e).string();
-  auto keep = [chart = std::move(*chart), path = out.path]() -> outcome<bool> {
+  const auto keep = [](const downloaded_chart& chart, const std::string& path) -> outcome<bool> {
     std::error_code failed;
     fs::create_directories(fs::path(path).parent_path(), failed);
     if (auto done = reactor::store_file(path, chart.archive); !done)
@@ -342,7 +345,7 @@ awaitable<outcome<located_chart>> chart_source::locate(std::string reference, ch
         return problem{done.error().message()};
     return true;
   };
-  auto kept = co_await loop_.offload(std::move(keep));
+  auto kept = co_await loop_.offload(keep, std::move(*chart), out.path);
   if (!kept) co_return kept.error();
   co_return out;
 }

@@ -98,12 +98,12 @@ awaitable<outcome<downloaded_index>> download_index(reactor::loop& l, web& w, re
   const std::string source = without_user(from.url);
   auto text = co_await fetch(w, std::move(from), *at, index_bytes_limit, timeout);
   if (!text) co_return text.error();
-  auto read = [text = std::move(*text), source]() mutable -> outcome<downloaded_index> {
-    auto content = read_index(text, source);
+  const auto read = [](std::string& body, const std::string& of) -> outcome<downloaded_index> {
+    auto content = read_index(body, of);
     if (!content) return content.error();
-    return downloaded_index{std::move(text), std::move(*content)};
+    return downloaded_index{std::move(body), std::move(*content)};
   };
-  auto out = co_await l.offload(std::move(read));
+  auto out = co_await l.offload(read, std::move(*text), source);
   co_return out;
 }
 
@@ -113,27 +113,28 @@ awaitable<outcome<std::vector<std::string>>> update_cache(reactor::loop& l, web&
   const std::string name = from.name;
   auto index = co_await download_index(l, w, std::move(from), timeout);
   if (!index) co_return index.error();
-  auto keep = [index = std::move(*index), where, name]() -> outcome<std::vector<std::string>> {
+  const auto keep = [](const downloaded_index& index, const settings& where,
+                       const std::string& name) -> outcome<std::vector<std::string>> {
     std::string charts;
     for (const auto& [chart, versions] : index.content.index.entries) charts += chart + "\n";
     if (auto done = store(where.charts_path(name), charts, 0644); !done) return done.error();
     if (auto done = store(where.index_path(name), index.text, 0644); !done) return done.error();
     return index.content.skipped;
   };
-  auto out = co_await l.offload(std::move(keep));
+  auto out = co_await l.offload(keep, std::move(*index), where, name);
   co_return out;
 }
 
 awaitable<outcome<read_index_result>> cached_index(reactor::loop& l, settings where,
                                                    std::string name) {
-  auto read = [path = where.index_path(name)]() -> outcome<read_index_result> {
+  const auto read = [](const std::string& path) -> outcome<read_index_result> {
     auto text = reactor::load_file(path, index_bytes_limit);
     if (!text) return file_problem(text.error(), "open", path);
     auto index = read_index(*text, path);
     if (!index) return problem{"error loading " + path + ": " + index.error().text};
     return index;
   };
-  auto out = co_await l.offload(std::move(read));
+  auto out = co_await l.offload(read, where.index_path(name));
   co_return out;
 }
 
@@ -149,8 +150,10 @@ awaitable<outcome<bool>> store_repositories(reactor::loop& l, std::string path,
                                             repositories_file file) {
   auto text = write_repositories(file);
   if (!text) co_return text.error();
-  auto write = [path, text = std::move(*text)] { return store(path, text, 0600); };
-  auto done = co_await l.offload(std::move(write));
+  const auto write = [](const std::string& to, const std::string& bytes) {
+    return store(to, bytes, 0600);
+  };
+  auto done = co_await l.offload(write, path, std::move(*text));
   co_return done;
 }
 

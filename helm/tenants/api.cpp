@@ -191,8 +191,8 @@ chart_supply::options supply_options(const units::house& h, const api_settings& 
 
 reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
     units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose) {
-  auto read = [s = was->all] { return load_wanted(s); };
-  auto now = co_await h.loop.offload(std::move(read));
+  const auto read = [](const settings& s) { return load_wanted(s); };
+  auto now = co_await h.loop.offload(read, was->all);
   if (!now) {
     h.log.error("the values of " + whose + " cannot be read; the old ones stay",
                 {{"why", now.error().text}});

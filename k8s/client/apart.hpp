@@ -25,7 +25,7 @@ public:
   wire_document(reactor::loop& l, std::shared_ptr<wire_parser> parser, std::string problem)
       : loop_(l), parser_(std::move(parser)), problem_(std::move(problem)) {}
   ~wire_document() {
-    if (parser_) loop_.start_on_worker([parser = std::move(parser_)]() mutable { parser.reset(); });
+    if (parser_) loop_.start_on_worker([](auto& parser) { parser.reset(); }, std::move(parser_));
   }
   wire_document(const wire_document&) = delete;
   wire_document& operator=(const wire_document&) = delete;
@@ -47,11 +47,12 @@ public:
   explicit apart(reactor::loop& l) : loop_(l), turn_(l) {}
 
   /// As loop::offload.
-  template <class F, class T = std::invoke_result_t<F&>>
-  awaitable<T> run(F f) {
+  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
+    requires reactor::detached_job<F, V...>
+  awaitable<T> run(F f, V... values) {
     while (busy_) (void)co_await turn_.wait();
     const taken turn(*this);
-    co_return co_await loop_.offload(std::move(f));
+    co_return co_await loop_.offload(f, std::move(values)...);
   }
 
   awaitable<std::unique_ptr<wire_document>> parse(reactor::wiped_string text) {
@@ -59,13 +60,13 @@ public:
       std::shared_ptr<wire_parser> parser;
       std::string problem;
     };
-    auto job = [text = std::move(text)]() mutable {
+    const auto job = [](reactor::wiped_string& text) {
       parsed p{std::make_shared<wire_parser>(), {}};
       if (const auto root = p.parser->parse(text); !root) p.problem = root.error().detail;
       reactor::wiped_string().swap(text);
       return p;
     };
-    parsed p = co_await run(std::move(job));
+    parsed p = co_await run(job, std::move(text));
     co_return std::make_unique<wire_document>(loop_, std::move(p.parser), std::move(p.problem));
   }
 

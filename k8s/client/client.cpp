@@ -307,8 +307,8 @@ struct client::impl {
       const bool long_body = reader.is_long();
       std::optional<result<json::value>> read;
       if (long_body) {
-        auto job = [reader = std::move(reader)]() mutable { return reader.read(); };
-        auto done = co_await off_loop.run(std::move(job));
+        const auto job = [](body_reader& all) { return all.read(); };
+        auto done = co_await off_loop.run(job, std::move(reader));
         read.emplace(std::move(done));
       } else {
         read.emplace(reader.read());

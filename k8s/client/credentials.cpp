@@ -66,10 +66,8 @@ reactor::awaitable<credentials::changes> credentials::refresh(look how) {
     ~busy() { flag = false; }
   } const reading(reading_);
   paths files{to_.token.file, to_.ca.file, to_.certificate.file, to_.key.file};
-  auto read = [files = std::move(files)] {
-    return read_all(files);
-  };  // named: CONTRIBUTING.md says why
-  contents found = co_await loop_.offload(std::move(read));
+  const auto read = [](const paths& all) { return read_all(all); };
+  contents found = co_await loop_.offload(read, std::move(files));
   const auto take = [](material& into, std::optional<reactor::secret>& bytes) {
     if (!bytes || *bytes == into.bytes) return false;
     into.bytes = *std::move(bytes);

@@ -147,13 +147,13 @@ awaitable<result<void>> discovery::refresh() {
   auto named = co_await api_.get_path("/apis");
   if (!named) co_return named.error();
   // The documents go with the job, so that a large one is given back off the loop, too.
-  auto job = [api = std::move(*core), apis = std::move(*named)]() mutable {
+  const auto job = [](json::value& api, json::value& apis) {
     auto all = api_versions_in(api, apis);
     api = nullptr;
     apis = nullptr;
     return all;
   };
-  auto all = co_await api_.off_loop().run(std::move(job));
+  auto all = co_await api_.off_loop().run(job, std::move(*core), std::move(*named));
   if (!all) co_return all.error();
   api_versions_ = std::move(*all);
   known_ = std::set<std::string, std::less<>>(api_versions_.begin(), api_versions_.end());
@@ -173,15 +173,15 @@ awaitable<result<discovery::group_version>> discovery::read(std::string api_vers
   const bool core = api_version.find('/') == std::string::npos;
   auto got = co_await api_.get_path((core ? "/api/" : "/apis/") + api_version);
   if (!got) co_return got.error();
-  auto job = [api_version, document = std::move(*got)]() mutable -> result<group_version> {
-    auto all = resources_in(api_version, document);
+  const auto job = [](const std::string& of, json::value& document) -> result<group_version> {
+    auto all = resources_in(of, document);
     if (!all) return all.error();
     auto kinds = kinds_in(document);
     if (!kinds) return kinds.error();
     document = nullptr;
     return group_version{std::move(*all), std::move(*kinds)};
   };
-  auto all = co_await api_.off_loop().run(std::move(job));
+  auto all = co_await api_.off_loop().run(job, api_version, std::move(*got));
   if (!all) co_return all.error();
   const std::size_t more = all->resources.size() + all->kinds.size();
   if (kept_ + more > 2 * most_resources) {

@@ -468,10 +468,10 @@ reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_o
 reactor::awaitable<reactor::result<connection>> load_kubeconfig_aside(reactor::loop& l,
                                                                       reactor::secret bytes,
                                                                       kubeconfig_options options) {
-  auto job = [bytes = std::move(bytes), options = std::move(options)] {
+  const auto job = [](const reactor::secret& bytes, const kubeconfig_options& options) {
     return load_kubeconfig(bytes.reveal(), options);
-  };  // named: CONTRIBUTING.md says why
-  return l.offload(std::move(job));
+  };
+  return l.offload(job, std::move(bytes), std::move(options));
 }
 
 reactor::result<connection> load_kubeconfig_file(std::string path, std::string context) {

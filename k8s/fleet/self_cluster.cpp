@@ -236,9 +236,11 @@ awaitable<result<void>> self_cluster::ensure() {
 /// The first file that can be read and is a kubeconfig.
 awaitable<std::optional<reactor::secret>> self_cluster::from_files() {
   std::optional<reactor::secret> out;
+  const auto work = [](const std::string& path, const std::string& context) {
+    return portable_file(path, context);
+  };
   for (const std::string& path : options_.files) {
-    auto work = [path, context = options_.context] { return portable_file(path, context); };
-    const auto found = co_await loop_.offload(std::move(work));
+    const auto found = co_await loop_.offload(work, path, options_.context);
     if (!found) continue;
     const reactor::result<portable_kubeconfig>& portable = *found;
     if (!portable) {

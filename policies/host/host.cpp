@@ -191,8 +191,7 @@ awaitable<result<void>> host::look(std::size_t root_index, reason why) {
   result<void> outcome;
   do {
     r.again = false;
-    std::function<result<std::vector<pack_source>>()> read =
-        [path = r.path]() -> result<std::vector<pack_source>> {
+    const auto read = [](const std::string& path) -> result<std::vector<pack_source>> {
       if (path.empty()) return stock_packs();
       return read_packs(path);
     };
@@ -201,7 +200,7 @@ awaitable<result<void>> host::look(std::size_t root_index, reason why) {
     if (feed)
       sources = co_await feed->read();
     else
-      sources = co_await loop_.offload(std::move(read));
+      sources = co_await loop_.offload(read, r.path);
     if (sources) {
       r.unread.clear();
       why = std::exchange(r.asked, false) ? reason::somebody_asked : reason::it_changed;

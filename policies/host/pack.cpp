@@ -343,9 +343,10 @@ awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hook
     report.tests = std::move(*tests);
     if (!whole && !report.passed()) co_return report;
     if (whole) {
-      std::function<std::vector<file_coverage>()> count =
-          [files = source.files, seen = limits.coverage] { return lines_of(files, *seen); };
-      report.coverage = co_await l.offload(std::move(count));
+      const auto count = [](const pack_files& files, const std::shared_ptr<line_coverage>& seen) {
+        return lines_of(files, *seen);
+      };
+      report.coverage = co_await l.offload(count, source.files, limits.coverage);
     }
   }
   report.trials = co_await try_hooks(*loaded, hooks);
@@ -354,8 +355,7 @@ awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hook
 
 awaitable<result<std::vector<pack_report>>> examine_all(reactor::loop& l, std::string root,
                                                         shared_hooks hooks, depth how) {
-  std::function<result<std::vector<pack_source>>()> read = [root] { return read_packs(root); };
-  auto sources = co_await l.offload(std::move(read));
+  auto sources = co_await l.offload(&read_packs, root);
   if (!sources) co_return sources.error();
   std::vector<pack_report> reports;
   for (pack_source& source : *sources) {

@@ -113,11 +113,8 @@ void set_up(lua_State* L) {
 }
 
 void forget(reactor::loop& l, const value* v, bool large) {
-  if (large) {
-    l.start_on_worker([v] { delete v; });
-  } else {
-    delete v;
-  }
+  std::unique_ptr<const value> last(v);
+  if (large) l.start_on_worker([](auto& held) { held.reset(); }, std::move(last));
 }
 
 /// The text of the error on top of the finished thread, with the policy's own line where Lua named
@@ -336,7 +333,7 @@ sandbox::~sandbox() {
   if (state_->lua == nullptr) return;
   reactor::loop& l = state_->loop;
   std::shared_ptr<sandbox_state> last(std::move(state_));
-  l.start_on_worker([last] { last->close(); });
+  l.start_on_worker([](const auto& closed) { closed->close(); }, std::move(last));
 }
 
 const pack_files& sandbox::files() const {
@@ -369,11 +366,13 @@ result<std::shared_ptr<sandbox>> sandbox::open(reactor::loop& l, std::string lab
 
 reactor::awaitable<result<std::shared_ptr<sandbox>>> sandbox::open_aside(
     reactor::loop& l, std::string label, pack_files files, sandbox_limits limits, author by) {
-  std::function<result<std::shared_ptr<sandbox>>()> opening =
-      [&l, label = std::move(label), files = std::move(files), limits, by]() mutable {
-        return open(l, std::move(label), std::move(files), limits, by);
-      };
-  co_return co_await l.offload(std::move(opening));
+  const auto opening = [](reactor::loop& of, std::string& name, pack_files& all,
+                          const reactor::vouched<sandbox_limits>& most, author whose) {
+    return open(of, std::move(name), std::move(all), most.value, whose);
+  };
+  // The limits may name a trial of memory: a test's, which waits for what it began.
+  co_return co_await l.offload(opening, std::ref(l), std::move(label), std::move(files),
+                               reactor::vouched<sandbox_limits>{std::move(limits)}, by);
 }
 
 reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in, std::string entry,
@@ -418,15 +417,15 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
       }
       // A cancelled call leaves here at once; what it holds comes back to the loop when the slice
       // has ended.
-      std::function<void()> slice = [r, held, &l = state.loop]() mutable {
-        r->advance();
-        l.post([r = std::move(r), held = std::move(held)]() mutable {
-          r.reset();
-          held.reset();
+      const auto slice = [](reactor::loop& l, std::shared_ptr<running>& call,
+                            std::shared_ptr<turn>& its) {
+        call->advance();
+        l.post([call = std::move(call), its = std::move(its)]() mutable {
+          call.reset();
+          its.reset();
         });
       };
-      held.reset();
-      co_await state.loop.offload(std::move(slice));
+      co_await state.loop.offload(slice, std::ref(state.loop), r, std::move(held));
     } else {
       r->call.pause_every = in_one_go ? std::numeric_limits<std::int64_t>::max() / 8 : quantum;
       r->call.pause_after = quantum_time;

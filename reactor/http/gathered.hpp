@@ -22,7 +22,7 @@ public:
   /// Overwriting 64 MiB takes 30 ms.
   ~gathered() {
     if (blocks_->size() > most_at_once)
-      turn::leave_to_a_worker([blocks = std::move(blocks_)] { blocks->clear(); });
+      turn::leave_to_a_worker([](auto& blocks) { blocks->clear(); }, std::move(blocks_));
   }
   gathered(const gathered&) = delete;
   gathered& operator=(const gathered&) = delete;

@@ -326,22 +326,23 @@ private:
     event done;
     result<address_list> found = address_list();
   };
+  using lookups = std::map<std::string, std::shared_ptr<lookup>>;
 
   awaitable<result<address_list>> resolve(std::string host, steady_time deadline) {
     error_code code;
     const auto literal = asio::ip::make_address(host, code);
     if (!code) co_return address_list{literal};
-    auto& running = lookups_[host];
+    auto& running = (*lookups_)[host];
     if (!running) {
       running = std::make_shared<lookup>(loop_);
-      loop_.start_on_worker([this, host] {
-        auto found = look_up(host);
-        loop_.post([this, host, found] {
-          const auto ended = lookups_.extract(host).mapped();
+      const auto job = [](loop& l, const std::string& name, const std::shared_ptr<lookups>& all) {
+        l.post([name, found = look_up(name), all] {
+          const auto ended = all->extract(name).mapped();
           ended->found = found;
           ended->done.set();
         });
-      });
+      };
+      loop_.start_on_worker(job, std::ref(loop_), host, lookups_);
     }
     const std::shared_ptr<lookup> mine = running;
     const bool done = co_await mine->done.wait(deadline);
@@ -366,7 +367,7 @@ private:
   }
 
   loop& loop_;
-  std::map<std::string, std::shared_ptr<lookup>> lookups_;
+  std::shared_ptr<lookups> lookups_ = std::make_shared<lookups>();
 };
 
 }  // namespace

@@ -200,10 +200,8 @@ file_watch::file_watch(loop& l, std::string path, file_watch_settings settings)
 
 awaitable<void> file_watch::changed() {
   for (;;) {
-    auto job = [path = path_, with_inotify = !loop_.simulated()] {
-      return watch_and_look(path, with_inotify);
-    };
-    look now = co_await loop_.offload(std::move(job));
+    std::string path = path_;
+    look now = co_await loop_.offload(&watch_and_look, std::move(path), !loop_.simulated());
     if (now.state == seen_) {
       const int inotify = now.release();
       co_await wait_for_hint(loop_, inotify, settings_.recheck, settings_.poll);
@@ -216,8 +214,8 @@ awaitable<void> file_watch::changed() {
     const steady_time latest = loop_.now() + settings_.longest_debounce;
     for (;;) {
       co_await loop_.sleep_for(settings_.debounce);
-      auto again = [path = path_] { return watch_and_look(path, false); };
-      const look later = co_await loop_.offload(std::move(again));
+      std::string again = path_;
+      const look later = co_await loop_.offload(&watch_and_look, std::move(again), false);
       const bool settled = later.state == state || loop_.now() >= latest;
       state = later.state;
       if (settled) break;

@@ -74,16 +74,12 @@ result<void> store_file(const std::string& path, std::string_view bytes, mode_t 
 }
 
 awaitable<result<std::string>> read_file(loop& l, std::string path, std::size_t limit_bytes) {
-  auto job = [path = std::move(path), limit_bytes] { return load_file(path, limit_bytes); };
-  co_return co_await l.offload(std::move(job));
+  co_return co_await l.offload(&load_file, std::move(path), limit_bytes);
 }
 
 awaitable<result<void>> write_file_atomically(loop& l, std::string path, std::string bytes,
                                               mode_t mode) {
-  auto job = [path = std::move(path), bytes = std::move(bytes), mode] {
-    return store_file(path, bytes, mode);
-  };
-  co_return co_await l.offload(std::move(job));
+  co_return co_await l.offload(&store_file, std::move(path), std::move(bytes), mode);
 }
 
 }  // namespace reactor

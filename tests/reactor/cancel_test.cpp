@@ -76,8 +76,8 @@ TEST(CancelledAnywhere, QueuesLimitersDeadlinesAndOffloadedWorkLeaveNothing) {
       for (int i = 0; i < 4; ++i) {
         with->queue.add_after(i, 1s);
         with->queue.add(i + 10);
-        auto job = [i] { return std::to_string(i); };
-        const std::string text = co_await l.offload(std::move(job));
+        const auto job = [](int n) { return std::to_string(n); };
+        const std::string text = co_await l.offload(job, i);
         EXPECT_FALSE(text.empty());
         co_await l.sleep_for(300ms);
       }

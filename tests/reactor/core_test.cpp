@@ -505,13 +505,13 @@ TEST_F(Core, AnExceptionComesThroughADeadlineUnchanged) {
 
 TEST_F(Core, OffloadedWorkReturnsItsValueOrThrowsItsException) {
   run([&]() -> awaitable<void> {
-    auto value = [] { return std::make_unique<int>(5); };
-    const auto five = co_await l.offload(std::move(value));
+    const auto value = [](int n) { return std::make_unique<int>(n); };
+    const auto five = co_await l.offload(value, 5);
     EXPECT_EQ(*five, 5);
-    bool ran = false;
-    auto nothing = [&] { ran = true; };
-    co_await l.offload(std::move(nothing));
-    EXPECT_TRUE(ran);
+    const auto ran = std::make_shared<bool>(false);
+    const auto nothing = [](const std::shared_ptr<bool>& done) { *done = true; };
+    co_await l.offload(nothing, ran);
+    EXPECT_TRUE(*ran);
     auto bad = []() -> int { throw std::out_of_range("worker"); };
     bool thrown = false;
     try {
@@ -530,11 +530,11 @@ TEST(RealLoop, RunsOffloadedWorkOnAnotherThreadAndGoesOnMeanwhile) {
     const auto turns = std::make_shared<std::atomic<int>>(0);
     tasks.start("work", [&]() -> awaitable<void> {
       const auto here = ::gettid();
-      auto job = [turns] {
-        while (*turns < 4) ::usleep(1'000);
+      const auto job = [](const std::shared_ptr<std::atomic<int>>& passed) {
+        while (*passed < 4) ::usleep(1'000);
         return ::gettid();
       };
-      const auto there = co_await l.offload(std::move(job));
+      const auto there = co_await l.offload(job, turns);
       EXPECT_NE(there, here);
     });
     while (++*turns < 4) co_await l.sleep_for(1ms);
@@ -550,11 +550,11 @@ TEST(RealLoop, AValueOfOffloadedWorkIsDroppedWhenItsCallerWasCancelled) {
     run_task(l, [&]() -> awaitable<void> {
       task_group tasks(l);
       tasks.start("work", [&]() -> awaitable<void> {
-        auto job = [token] {
+        const auto job = [](const std::shared_ptr<int>& held) {
           ::usleep(20'000);
-          return token;
+          return held;
         };
-        (void)co_await l.offload(std::move(job));
+        (void)co_await l.offload(job, token);
         ADD_FAILURE() << "went on after cancellation";
       });
       co_await l.sleep_for(2ms);
@@ -596,12 +596,94 @@ TEST(RealLoop, MeasuresItsLongestStallInProcessorTime) {
   EXPECT_GE(l.health().since, health.since);
 }
 
+TEST(OffloadedWork, OfACallerThatWasCancelledRunsLaterAndBeforeTheLoopEnds) {
+  const auto ran = std::make_shared<int>(0);
+  {
+    loop l(loop::mode::simulated, 7);
+    l.set_longest_job(1s);
+    run_task(l, [&]() -> awaitable<void> {
+      for (int i = 0; i < 20; ++i) {
+        task_group tasks(l);
+        tasks.start("work", [&]() -> awaitable<void> {
+          const auto job = [](const std::shared_ptr<int>& count) { ++*count; };
+          co_await l.offload(job, ran);
+          ADD_FAILURE() << "went on after cancellation";
+        });
+        co_await l.yield();
+        co_await tasks.cancel_and_join();
+      }
+      EXPECT_EQ(*ran, 0) << "jobs end later than those who asked for them";
+    });
+    l.run_until(l.now() + 500ms);
+    EXPECT_GT(*ran, 0);
+    EXPECT_LT(*ran, 20);
+    EXPECT_EQ(l.live(), nothing_live);
+  }
+  EXPECT_EQ(*ran, 20);
+}
+
+TEST(OffloadedWork, EndsAtMomentsThatASeedRepeatsAndAnotherChanges) {
+  const auto order = [](std::uint64_t seed) {
+    auto ended = std::make_shared<std::vector<int>>();
+    loop l(loop::mode::simulated, seed);
+    l.set_longest_job(1s);
+    for (int i = 0; i < 12; ++i)
+      l.start_on_worker(
+          [](const std::shared_ptr<std::vector<int>>& all, int n) { all->push_back(n); }, ended, i);
+    l.run_until(l.now() + 2s);
+    return *ended;
+  };
+  EXPECT_EQ(order(1), order(1));
+  EXPECT_NE(order(1), order(2));
+}
+
+/// A struct with one field that is not its own, two levels down.
+struct with_a_clock {
+  std::string name;
+  std::vector<std::pair<int, std::function<int()>>> asks;
+};
+struct with_a_pointer {
+  std::optional<const int*> at;
+};
+
+TEST(OffloadedWork, ThatWouldHoldWhatIsNotItsOwnDoesNotCompile) {
+  int local = 0;
+  const auto by_reference = [&] { return local; };
+  const auto by_pointer = [p = &local] { return *p; };
+  const auto by_value = [local] { return local; };
+  const auto plain = [](const auto&...) {};
+  static_assert(!detached_job<decltype(by_reference)>);
+  static_assert(!detached_job<decltype(by_pointer)>);
+  static_assert(!detached_job<decltype(by_value)>, "nobody sees what a closure holds");
+  using plain_t = std::remove_const_t<decltype(plain)>;
+  static_assert(detached_job<plain_t, std::string, int, std::shared_ptr<int>>);
+  static_assert(detached_job<plain_t, std::map<std::string, std::vector<std::string>>>);
+  static_assert(!detached_job<plain_t, int*>);
+  static_assert(!detached_job<plain_t, std::string_view>);
+  static_assert(!detached_job<plain_t, std::span<const char>>);
+  static_assert(!detached_job<plain_t, std::function<int()>>);
+  static_assert(!detached_job<plain_t, decltype(by_reference)>);
+  static_assert(!detached_job<plain_t, std::reference_wrapper<int>>);
+  static_assert(!detached_job<plain_t, std::vector<std::optional<int*>>>);
+  static_assert(!detached_job<plain_t, with_a_clock>);
+  static_assert(!detached_job<plain_t, with_a_pointer>);
+  static_assert(detached_job<plain_t, std::reference_wrapper<loop>>, "it waits for its jobs");
+  // A callable that is a value is one that says what it holds.
+  carried<int(int)> sum([](int a, int b) { return a + b; }, 3);
+  static_assert(detached_job<plain_t, carried<int(int)>>);
+  static_assert(!std::is_constructible_v<carried<int()>, decltype(by_reference)>);
+  EXPECT_EQ(sum(4), 7);
+  EXPECT_EQ(by_reference() + by_pointer() + by_value(), 0);
+}
+
 TEST(RealLoop, IsPostedToFromAnyThread) {
   loop l;
   run_task(l, [&]() -> awaitable<void> {
     event posted(l);
-    auto job = [&] { l.post([&] { posted.set(); }); };
-    co_await l.offload(std::move(job));
+    const auto job = [](loop& to, const reactor::vouched<event*>& done) {
+      to.post([set = done.value] { set->set(); });
+    };
+    co_await l.offload(job, std::ref(l), reactor::vouched<event*>{&posted});
     const bool came = co_await posted.wait(l.now() + 60s);
     EXPECT_TRUE(came);
   });

@@ -87,8 +87,8 @@ awaitable<int> command_runner::install(install_command c, command_line line, std
   auto found = co_await find_chart_(named->second, c.from);
   if (!found) co_return fail(prefix + found.error().text);
   // "-f -" waits for a person, who may press Ctrl-C instead.
-  auto read = [from = c.values] { return read_values(from); };
-  auto values = co_await loop_.offload(std::move(read));
+  const auto read = [](const auto& from) { return read_values(from); };
+  auto values = co_await loop_.offload(read, c.values);
   if (!values) co_return fail(prefix + values.error().text);
   if (auto fit = check_chart(**found, to_); !fit) co_return fail(prefix + fit.error().text);
   c.request.chart = *found;
@@ -140,8 +140,8 @@ awaitable<int> command_runner::run(upgrade_command c, command_line line) {
   auto found = co_await find_chart_(c.chart, c.from);
   if (!found) co_return fail(found.error().text);
   // "-f -" waits for a person, who may press Ctrl-C instead.
-  auto read = [from = c.values] { return read_values(from); };
-  auto values = co_await loop_.offload(std::move(read));
+  const auto read = [](const auto& from) { return read_values(from); };
+  auto values = co_await loop_.offload(read, c.values);
   if (!values) co_return fail(values.error().text);
   if (auto fit = check_chart(**found, to_); !fit) co_return fail(fit.error().text);
   request.chart = *found;

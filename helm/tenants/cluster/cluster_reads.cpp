@@ -181,10 +181,9 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     // What was read, if somebody wrote it since it was listed.
     listed_record as_read = listed(*got, name);
     std::string text = text_of(object_at(*got, "data"), "release");
-    auto read = [text = std::move(text), as_read, kind = kind_, ns] {
-      return read_stored(text, as_read, kind, ns);
-    };
-    out = co_await loop_.offload(std::move(read));
+    const auto read = [](const std::string& stored, const listed_record& of, record_driver kind,
+                         const std::string& in) { return read_stored(stored, of, kind, in); };
+    out = co_await loop_.offload(read, std::move(text), as_read, kind_, ns);
     co_return out;
   }
   co_return out;

@@ -163,10 +163,10 @@ awaitable<outcome<std::optional<release::record>>> release_operation::base() {
 awaitable<outcome<objects::object_list>> release_operation::kinds_of_the_chart() {
   objects::object_list out;
   if (order_.what != operation::install) co_return out;
-  auto work = [chart = order_.chart, given = detached_copy(order_.values)] {
+  const auto work = [](const std::shared_ptr<prepared_chart>& chart, const value& given) {
     return release::crds_of(*chart, given);
   };
-  auto files = co_await loop_.offload(std::move(work));
+  auto files = co_await loop_.offload(work, order_.chart, detached_copy(order_.values));
   if (!files) co_return files.error();
   for (auto& [path, text] : *files) {
     auto built = co_await on_.build(std::move(text), order_.ns);

@@ -51,7 +51,7 @@ struct chart_supply::network {
 };
 
 chart_supply::chart_supply(reactor::loop& l, options o)
-    : loop_(l), options_(std::move(o)), cache_(options_.cache_bytes), changed_(l) {}
+    : loop_(l), options_(std::move(o)), cache_(std::make_shared<chart_cache>(options_.cache_bytes)), changed_(l) {}
 
 chart_supply::~chart_supply() = default;
 
@@ -77,7 +77,7 @@ awaitable<supplied_chart> chart_supply::get(chart_coordinates c) {
     if (is.is == requested::failed) co_return out;
     if (is.is == requested::use) {
       const auto digest = digests_.find(key_of(c));
-      if (digest != digests_.end()) out.chart = cache_.find(digest->second);
+      if (digest != digests_.end()) out.chart = cache_->find(digest->second);
       if (out.chart) co_return out;
       requests_.chart_gone(c);
       continue;
@@ -127,17 +127,17 @@ awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
     std::shared_ptr<prepared_chart> chart;
     std::string digest, problem;
   };
-  auto unpack = [this, bytes = std::move(got.bytes)] {
+  const auto unpack = [](const std::shared_ptr<chart_cache>& cache, const std::string& bytes) {
     unpacked u;
     u.digest = formats::digest_of(bytes);
-    auto chart = cache_.from_archive(bytes);
+    auto chart = cache->from_archive(bytes);
     if (chart)
       u.chart = *chart;
     else
       u.problem = chart.error().text;
     return u;
   };
-  unpacked u = co_await loop_.offload(std::move(unpack));
+  unpacked u = co_await loop_.offload(unpack, cache_, std::move(got.bytes));
   if (!u.chart) {
     out.why = not_loaded(reactor::redact(c.text()) + ": " + u.problem);
     co_return out;
@@ -304,8 +304,8 @@ awaitable<void> chart_supply::fetch_index(std::string repo, std::string etag) {
       std::shared_ptr<const offers> index;
       std::string problem;
     };
-    auto read = [text = std::move(got->body), shown]() -> reading {
-      auto content = sources::read_index(text, shown);
+    const auto read = [](const std::string& text, const std::string& of) -> reading {
+      auto content = sources::read_index(text, of);
       if (!content) return {nullptr, content.error().text};
       auto all = std::make_shared<offers>();
       for (const auto& [name, versions] : content->index.entries)
@@ -319,7 +319,7 @@ awaitable<void> chart_supply::fetch_index(std::string repo, std::string etag) {
         }
       return {std::move(all), {}};
     };
-    reading r = co_await loop_.offload(std::move(read));
+    reading r = co_await loop_.offload(read, std::move(got->body), shown);
     if (!r.index) {
       failed(r.problem);
       co_return;

@@ -87,7 +87,7 @@ private:
   reactor::loop& loop_;
   options options_;
   chart_requests requests_;
-  chart_cache cache_;
+  std::shared_ptr<chart_cache> cache_;  // workers fill it after this is gone, too
   std::map<std::string, std::shared_ptr<const offers>> indexes_;  // by repository
   std::map<key, std::string> digests_;                            // of archives that came
   std::size_t users_ = 0;

@@ -215,24 +215,24 @@ recorder::recorder(reactor::loop& l, std::string path, std::size_t most)
 recorder::~recorder() = default;
 
 reactor::awaitable<result<void>> recorder::open() {
-  std::function<result<void>()> begin = [f = file_] {
+  const auto begin = [](const std::shared_ptr<file>& f) {
     const std::scoped_lock alone(f->one_at_a_time);
     return f->begin();
   };
-  auto begun = co_await loop_.offload(std::move(begin));
+  auto begun = co_await loop_.offload(begin, file_);
   co_return begun;
 }
 
 reactor::awaitable<result<std::size_t>> recorder::write(question_note n) {
-  const auto shared = std::make_shared<question_note>(std::move(n));
-  std::function<result<std::size_t>()> note = [f = file_, shared]() -> result<std::size_t> {
+  auto shared = std::make_shared<const question_note>(std::move(n));
+  const auto note = [](const std::shared_ptr<file>& f, const auto& of) -> result<std::size_t> {
     const std::scoped_lock alone(f->one_at_a_time);
-    auto written = f->note(*shared);
+    auto written = f->note(*of);
     if (written) return std::exchange(f->missing, 0);
     ++f->missing;
     return written.error();
   };
-  auto noted = co_await loop_.offload(std::move(note));
+  auto noted = co_await loop_.offload(note, file_, std::move(shared));
   co_return noted;
 }
 
