@@ -15,6 +15,8 @@ using reactor::make_fault;
 using reactor::result;
 
 constexpr std::int64_t load_instructions = 2'000'000, test_instructions = 20'000'000;
+// Of all tests of a pack together, some four seconds; those of stock packs take a hundredth.
+constexpr std::int64_t run_instructions = 25 * test_instructions;
 /// What a pack says about itself, and the names of its tests: read on the loop.
 constexpr value_limits about_limits{.depth = 6, .nodes = 2'000, .text_bytes = 64 * 1024};
 constexpr std::size_t max_version_bytes = 63;
@@ -248,6 +250,7 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
     if (name.ends_with("_test.lua")) test_files.push_back(name.substr(0, name.size() - 4));
   }
   std::vector<test_outcome> outcomes;
+  std::int64_t left = run_instructions;
   if (test_files.empty()) co_return outcomes;
   auto opened = co_await sandbox::open_aside(l, folder, std::move(files), limits, author::stranger);
   if (!opened) co_return reactor::while_doing(doing, opened.error());
@@ -262,10 +265,18 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
     auto names = read_texts(file, *tests->answer);
     if (!names) co_return reactor::while_doing(doing, names.error());
     for (std::size_t i = 0; i < names->size(); ++i) {
+      if (left <= 0) {
+        outcomes.push_back({file + ".lua", (*names)[i], false,
+                            "the tests before it took " + std::to_string(run_instructions) +
+                                " instructions together, the most that a pack's tests may take; "
+                                "it and those after it did not run"});
+        co_return outcomes;
+      }
       std::vector<argument> number{argument(value(static_cast<double>(i + 1)))};
       auto ran = co_await sandbox::run(*opened, "run_test", std::move(number), test_instructions,
                                        {}, about_limits);
       test_outcome outcome{file + ".lua", (*names)[i], ran.has_value(), {}};
+      left -= ran ? ran->cost.instructions : test_instructions;
       if (!ran) outcome.message = ran.error().message();
       outcomes.push_back(std::move(outcome));
       if (!ran && which_ones == run_tests::until_one_fails) co_return outcomes;

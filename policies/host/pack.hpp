@@ -105,7 +105,7 @@ struct test_outcome {
 enum class run_tests : std::uint8_t { all, until_one_fails };
 
 /// Runs each `*_test.lua` of the pack in a sandbox of its own. A test file that does not load is a
-/// fault.
+/// fault. A test has its limit, and so have all of them together: what comes after that fails.
 reactor::awaitable<reactor::result<std::vector<test_outcome>>> run_pack_tests(
     reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {},
     run_tests which = run_tests::all);

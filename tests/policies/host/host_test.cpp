@@ -584,6 +584,24 @@ TEST(PolicyPacks, AreTestedToTheFirstFailureWithoutCountingLines) {
   EXPECT_TRUE(cut[0].coverage.empty());
 }
 
+TEST(PolicyPacks, TestsThatLoopAreCutOffTogether) {
+  temporary_folder folder;
+  folder.write("a/policy.lua", pack_text("a", "1"));
+  folder.write("a/policy_test.lua",
+               "for i = 1, 500 do test('loops ' .. i, function() while true do end end) end\n");
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  std::vector<pack_report> reports;
+  run_task(l, [&]() -> reactor::awaitable<void> {
+    auto tested = co_await test_packs(l, folder.path(), {}, run_tests::all);
+    EXPECT_TRUE(tested.has_value());
+    if (tested) reports = std::move(*tested);
+  });
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_FALSE(reports[0].passed());
+  ASSERT_EQ(reports[0].tests.size(), 26u) << "25 used up what all 500 may take";
+  EXPECT_THAT(reports[0].tests.back().message, HasSubstr("500000000 instructions together"));
+}
+
 TEST(PolicyPacks, BuiltInEqualTheFiles) {
   std::map<std::string, pack_files> on_disk;
   for (const char* family : {"disruption", "releases", "rollout", "trains", "versions"}) {
