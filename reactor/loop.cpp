@@ -15,6 +15,8 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -89,29 +91,58 @@ struct loop::real_parts {
                                            asio::wait_traits<std::chrono::steady_clock>, executor>;
   /// asio::thread_pool waits for ever for its first thread where the second cannot be started.
   /// Fewer do as well.
-  explicit real_parts(executor e) : wakeup(e) {
-    for (std::size_t i = 0; i < worker_threads; ++i) {
+  explicit real_parts(executor e) : wakeup(e) { start(ours, worker_threads); }
+  ~real_parts() { join(); }
+  real_parts(const real_parts&) = delete;
+  real_parts& operator=(const real_parts&) = delete;
+
+  struct pool {
+    asio::io_context workers;
+    asio::executor_work_guard<asio::io_context::executor_type> more_may_come{
+        workers.get_executor()};
+    std::vector<std::thread> threads;
+  };
+  static void start(pool& p, std::size_t count) {
+    for (std::size_t i = p.threads.size(); i < count; ++i) {
       try {
-        threads.emplace_back([this] { workers.run(); });
+        p.threads.emplace_back([&p] { p.workers.run(); });
       } catch (const std::system_error&) {
-        if (threads.empty()) throw;
+        if (p.threads.empty()) throw;
         break;
       }
     }
   }
-  ~real_parts() { join(); }
-  real_parts(const real_parts&) = delete;
-  real_parts& operator=(const real_parts&) = delete;
   /// What was handed over is done first.
   void join() {
-    more_may_come.reset();
-    for (std::thread& t : threads)
-      if (t.joinable()) t.join();
+    for (pool* p : {&ours, &strangers}) {
+      p->more_may_come.reset();
+      for (std::thread& t : p->threads)
+        if (t.joinable()) t.join();
+    }
+  }
+  /// Hands a job over. `kept` keeps run() going until it has come back.
+  template <class Kept>
+  void hand_over(of whose, std::function<void()> job, Kept kept) {
+    pool& to = whose == of::ours ? ours : strangers;
+    if (whose == of::strangers) start(to, 1);
+    {
+      const std::scoped_lock lock(counting);
+      ++unfinished;
+    }
+    asio::post(to.workers, [this, job = std::move(job), kept = std::move(kept)]() mutable {
+      job();
+      job = nullptr;
+      wipe_stack();
+      const std::scoped_lock lock(counting);
+      --unfinished;
+      fewer.notify_all();
+    });
   }
   timer wakeup;
-  asio::io_context workers;
-  asio::executor_work_guard<asio::io_context::executor_type> more_may_come{workers.get_executor()};
-  std::vector<std::thread> threads;
+  pool ours, strangers;
+  std::mutex counting;
+  std::condition_variable fewer;
+  std::size_t unfinished = 0;
 };
 
 loop::loop(mode m, std::uint64_t seed)
@@ -286,16 +317,17 @@ awaitable<void> loop::yield() {
   co_await asio::post(get_executor(), asio::use_awaitable_t<executor>{});
 }
 
-awaitable<void> loop::run_on_worker(std::function<void()> job) {
+awaitable<void> loop::run_on_worker(of whose, std::function<void()> job) {
   auto done = std::make_shared<event>(*this);
-  run_aside([this, job = std::move(job), done] {
+  std::function<void()> whole = [this, job = std::move(job), done] {
     job();
     post([done] { done->set(); });
-  });
+  };
+  run_aside(std::move(whole), whose);
   co_await done->wait();
 }
 
-void loop::run_aside(std::function<void()> job) {
+void loop::run_aside(std::function<void()> job, of whose) {
   if (simulated() && !ending_) {
     const std::uint64_t number = ++jobs_;
     aside_.emplace(number, std::move(job));
@@ -309,13 +341,14 @@ void loop::run_aside(std::function<void()> job) {
   }
   // the loop is ending: what its last coroutines owned is given back
   if (!real_) return job();
-  // The tracked executor keeps run() going until the job has come back.
-  asio::post(real_->workers,
-             [job = std::move(job),
-              ex = asio::prefer(get_executor(), asio::execution::outstanding_work.tracked)] {
-               job();
-               wipe_stack();
-             });
+  real_->hand_over(whose, std::move(job),
+                   asio::prefer(get_executor(), asio::execution::outstanding_work.tracked));
+}
+
+bool loop::finish_jobs(nanoseconds within) {
+  if (!real_) return true;
+  std::unique_lock lock(real_->counting);
+  return real_->fewer.wait_for(lock, within, [this] { return real_->unfinished == 0; });
 }
 
 void loop::come_to(std::uint64_t job, std::uint64_t callbacks_left) {

@@ -97,6 +97,12 @@ public:
   template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
     requires detached_job<F, V...>
   awaitable<T> offload(F f, V... values);
+  /// The same for work on what strangers wrote: charts, their archives, indexes, schemas and values.
+  /// One such job runs at a time, on a worker of its own: ours never wait for it, and the memory
+  /// that one may take is what the process needs for all.
+  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
+    requires detached_job<F, V...>
+  awaitable<T> offload_foreign(F f, V... values);
   /// The same for a job whose outcome several callers wait for, so that none of them owns it: it
   /// comes back by post().
   template <class F, class... V>
@@ -105,6 +111,9 @@ public:
     auto held = std::make_shared<std::tuple<V...>>(std::move(values)...);
     run_aside([f, held] { std::apply(f, *held); });
   }
+  /// After run(): waits for what workers still do. False when some of it does: then a destructor of
+  /// this loop would wait for it, too.
+  [[nodiscard]] bool finish_jobs(nanoseconds within);
   /// Simulated only: how much virtual time a job on a worker takes at most. Zero: its moment is
   /// later, but in the same instant.
   void set_longest_job(nanoseconds d) noexcept { longest_job_ = d; }
@@ -121,8 +130,11 @@ private:
   friend class turn;
   struct real_parts;
   struct served_stop;
-  awaitable<void> run_on_worker(std::function<void()> job);
-  void run_aside(std::function<void()> job);
+  enum class of { ours, strangers };
+  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
+  awaitable<T> run_job(of whose, F f, V... values);
+  awaitable<void> run_on_worker(of whose, std::function<void()> job);
+  void run_aside(std::function<void()> job, of whose = of::ours);
   void come_to(std::uint64_t job, std::uint64_t callbacks_left);
   void finish(std::uint64_t job);
   void arm_real_timer();
@@ -155,13 +167,23 @@ private:
 template <class F, class... V, class T>
   requires detached_job<F, V...>
 awaitable<T> loop::offload(F f, V... values) {
+  return run_job(of::ours, f, std::move(values)...);
+}
+
+template <class F, class... V, class T>
+  requires detached_job<F, V...>
+awaitable<T> loop::offload_foreign(F f, V... values) {
+  return run_job(of::strangers, f, std::move(values)...);
+}
+
+template <class F, class... V, class T>
+awaitable<T> loop::run_job(of whose, F f, V... values) {
   struct state {
     std::tuple<V...> values;
     std::conditional_t<std::is_void_v<T>, std::monostate, std::optional<T>> value;
     std::exception_ptr error;
   };
-  auto shared =
-      std::make_shared<state>(state{std::tuple<V...>(std::move(values)...), {}, {}});
+  auto shared = std::make_shared<state>(state{std::tuple<V...>(std::move(values)...), {}, {}});
   // Named before awaiting: GCC 12 destroys a closure that is a temporary of a co_await expression
   // twice.
   std::function<void()> job = [f, shared] {
@@ -175,7 +197,7 @@ awaitable<T> loop::offload(F f, V... values) {
       shared->error = std::current_exception();
     }
   };
-  co_await run_on_worker(std::move(job));
+  co_await run_on_worker(whose, std::move(job));
   if (shared->error) std::rethrow_exception(shared->error);
   if constexpr (!std::is_void_v<T>) co_return std::move(*shared->value);
 }

@@ -109,6 +109,12 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
                                   .reload = [&windlass] { windlass.reload(); },
                                   .exit_now = [](int) { std::_Exit(failure); }});
   run_to_end(loop, "serve", serve(r));
+  // Everything of ours has ended. A stranger's chart on a worker changes nothing outside, and the
+  // process does not wait longer for it.
+  if (!loop.finish_jobs(std::chrono::seconds(2))) {
+    log->warning("a chart was still being worked on when the process ended");
+    std::_Exit(r.exit_code);
+  }
   return r.exit_code;
 }
 

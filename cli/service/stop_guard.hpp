@@ -11,8 +11,9 @@ namespace cli {
 /// which says so; exit code 1.
 class stop_guard {
 public:
+  static constexpr std::chrono::seconds longest{4};
   explicit stop_guard(reactor::loop& l)
-      : loop_(l), timer_(l.timers().arm(l.now() + std::chrono::seconds(4), [] {
+      : loop_(l), timer_(l.timers().arm(l.now() + longest, [] {
           _exit(complain("what was under way did not end within 4 s of stopping"));
         })) {}
   ~stop_guard() { loop_.timers().disarm(timer_); }

@@ -1,8 +1,35 @@
 #include "formats/go/regex.hpp"
 
+#include "formats/go/deep_stack.hpp"
+
 #include <re2/re2.h>
 
+#include <stdexcept>
+
 namespace formats {
+
+namespace {
+
+// A pattern is parsed, simplified and made into a program, whether that becomes too large or not.
+constexpr std::uint64_t steps_per_pattern = 5'000, steps_per_pattern_byte = 50;
+constexpr std::uint64_t bytes_per_step = 32, instructions_per_step = 1'024;
+constexpr std::uint64_t most_in_one_go = std::uint64_t{1} << 27;
+
+}  // namespace
+
+void count_pattern(std::size_t bytes) {
+  count_steps(steps_per_pattern + steps_per_pattern_byte * bytes);
+}
+
+void count_match(const RE2& re, std::size_t bytes) {
+  if (steps_left() == unbounded) return;
+  const auto size = static_cast<std::uint64_t>(re.ProgramSize());
+  if (bytes * size > most_in_one_go)
+    throw std::length_error("a text of " + std::to_string(bytes) +
+                            " bytes is too long for a regular expression of " +
+                            std::to_string(size) + " instructions");
+  count_steps(1 + bytes / bytes_per_step + bytes * size / instructions_per_step);
+}
 
 std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   const char* what = "internal error";
@@ -32,7 +59,9 @@ std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
 }
 
 std::shared_ptr<const regex> regex::compile(std::string_view source, std::string* why) {
+  count_pattern(source.size());
   RE2::Options quiet;
+  if (steps_left() != unbounded) quiet.set_max_mem(expression_bytes);
   quiet.set_log_errors(false);
   const std::string text(source);
   auto compiled = std::make_shared<const RE2>(text, quiet);
@@ -46,6 +75,7 @@ std::shared_ptr<const regex> regex::compile(std::string_view source, std::string
 }
 
 bool regex::found_in(std::string_view text) const {
+  count_match(*compiled_, text.size());
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +15,15 @@ namespace formats {
 /// Go's words for what is wrong with an expression that RE2 refused: error parsing regexp: missing
 /// closing ): `(`
 std::string regex_syntax_text(const re2::RE2& re, const std::string& pattern);
+
+/// What a program and its automaton may take where work is limited.
+inline constexpr std::int64_t expression_bytes = 2 << 20;
+/// Counts the steps of a pattern that is compiled, and of a text of so many bytes that is looked
+/// through: one for some bytes or, where the automaton outgrows its memory, for each byte and
+/// instruction.
+/// Errors   std::length_error, also for a text that is too long for so large an expression.
+void count_pattern(std::size_t bytes);
+void count_match(const re2::RE2& re, std::size_t bytes);
 
 /// One of Go's regular expressions, which are RE2's: matched in time linear in the text, wherever
 /// expression and text come from.

@@ -1,6 +1,8 @@
 // Go's text primitives in one place: runes, quoting and numbers as text lean on one another.
 #include "formats/go/text.hpp"
 
+#include "formats/go/deep_stack.hpp"
+
 #include <unicode/uchar.h>
 
 #include <algorithm>
@@ -381,9 +383,10 @@ std::string_view trim_set(std::string_view s, std::string_view cutset) {
     set += d.rune;
     c.remove_prefix(static_cast<std::size_t>(d.size));
   }
+  std::sort(set.begin(), set.end());
   while (!s.empty()) {
     auto d = decode_rune(s);
-    if (set.find(d.rune) == set.npos) break;
+    if (!std::binary_search(set.begin(), set.end(), d.rune)) break;
     s.remove_prefix(static_cast<std::size_t>(d.size));
   }
   while (!s.empty()) {
@@ -396,34 +399,46 @@ std::string_view trim_set(std::string_view s, std::string_view cutset) {
       d = {rune_error, 1};
       back = 1;
     }
-    if (set.find(d.rune) == set.npos) break;
+    if (!std::binary_search(set.begin(), set.end(), d.rune)) break;
     s.remove_suffix(back);
   }
   return s;
 }
 
+std::size_t find_text(std::string_view s, std::string_view what, std::size_t from) {
+  if (from > s.size()) return s.npos;
+  const void* at = ::memmem(s.data() + from, s.size() - from, what.data(), what.size());
+  return at ? static_cast<std::size_t>(static_cast<const char*>(at) - s.data()) : s.npos;
+}
+
 std::vector<std::string> split(std::string_view s, std::string_view separator, int limit) {
   std::vector<std::string> out;
+  held_bytes parts;
+  const auto add = [&](std::string_view part) {
+    parts.add(64 + (part.size() > 15 ? part.size() : 0));
+    out.emplace_back(part);
+  };
   if (limit == 0) return out;
   if (separator.empty()) {
     while (!s.empty()) {
       if (limit > 0 && static_cast<int>(out.size()) == limit - 1) {
-        out.emplace_back(s);
+        add(s);
         return out;
       }
       auto d = decode_rune(s);
-      out.emplace_back(s.substr(0, static_cast<std::size_t>(d.size)));
+      add(s.substr(0, static_cast<std::size_t>(d.size)));
       s.remove_prefix(static_cast<std::size_t>(d.size));
     }
     return out;
   }
   for (;;) {
-    auto at = limit > 0 && static_cast<int>(out.size()) == limit - 1 ? s.npos : s.find(separator);
+    auto at =
+        limit > 0 && static_cast<int>(out.size()) == limit - 1 ? s.npos : find_text(s, separator);
     if (at == s.npos) break;
-    out.emplace_back(s.substr(0, at));
+    add(s.substr(0, at));
     s.remove_prefix(at + separator.size());
   }
-  out.emplace_back(s);
+  add(s);
   return out;
 }
 
@@ -440,8 +455,9 @@ std::string replace_all(std::string_view s, std::string_view from, std::string_v
     return out;
   }
   for (;;) {
-    auto at = s.find(from);
+    auto at = find_text(s, from);
     if (at == s.npos) break;
+    check_text(out.size() + to.size());
     out += s.substr(0, at);
     out += to;
     s.remove_prefix(at + from.size());

@@ -59,6 +59,8 @@ std::string unicode_name(char32_t r);
 
 std::string_view trim_space(std::string_view s);
 std::string_view trim_set(std::string_view s, std::string_view cutset);
+/// As std::string_view::find, in time that grows with the two lengths and not with their product.
+std::size_t find_text(std::string_view s, std::string_view what, std::size_t from = 0);
 std::vector<std::string> split(std::string_view s, std::string_view separator, int limit = -1);
 std::string replace_all(std::string_view s, std::string_view from, std::string_view to);
 bool equal_fold(std::string_view a, std::string_view b);

@@ -2,21 +2,48 @@
 
 #include "formats/go/deep_stack.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace formats {
 namespace {
 
-struct text_node final : counted {
-  explicit text_node(std::string s) : text(std::move(s)) {}
+// What the parts of a value take, with the allocator's share.
+constexpr std::uint64_t node_bytes = 64, entry_bytes = 96, most_inside = 15;
+
+std::uint64_t text_bytes(std::size_t size) {
+  return size > most_inside ? size + 17 : 0;
+}
+std::uint64_t bytes_of(const value::map_type& m) {
+  std::uint64_t out = node_bytes + entry_bytes * m.size();
+  for (const auto& [key, v] : m) out += text_bytes(key.size());
+  return out;
+}
+
+/// Counts what a node takes as long as that lives. (Its four bytes lie where `counted` has room.)
+struct weighed : counted {
+  explicit weighed(std::uint64_t bytes)
+      : bytes_(static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX))) {
+    hold_bytes(bytes_);
+  }
+  ~weighed() override { let_go(bytes_); }
+
+private:
+  std::uint32_t bytes_;
+};
+
+struct text_node final : weighed {
+  explicit text_node(std::string s)
+      : weighed(node_bytes + text_bytes(s.size())), text(std::move(s)) {}
   std::string text;
 };
-struct list_node final : counted {
-  explicit list_node(value::list_type l) : items(std::move(l)) {}
+struct list_node final : weighed {
+  explicit list_node(value::list_type l)
+      : weighed(node_bytes + sizeof(value) * l.capacity()), items(std::move(l)) {}
   value::list_type items;
 };
-struct map_node final : counted {
-  explicit map_node(value::map_type m) : entries(std::move(m)) {}
+struct map_node final : weighed {
+  explicit map_node(value::map_type m) : weighed(bytes_of(m)), entries(std::move(m)) {}
   value::map_type entries;
 };
 
@@ -302,6 +329,7 @@ bool equal_here(const value& a, const value& b) {
     }
     default: break;
   }
+  count_steps(a.size() / 4);
   if (a.is_list()) {
     if (a.is_nil_reference() != b.is_nil_reference() || a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)

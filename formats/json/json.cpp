@@ -68,6 +68,7 @@ private:
   }
   void list(const value& v, int depth) {
     check_text(out.size());
+    count_steps(v.size() / 8);
     out += '[';
     for (std::size_t i = 0; i < v.size(); ++i) {
       if (i > 0) out += ',';
@@ -79,6 +80,7 @@ private:
   }
   void map(const value& v, int depth) {
     check_text(out.size());
+    count_steps(v.size() / 8);
     out += '{';
     bool first = true;
     for (const auto& [key, item] : v.entries()) {
@@ -160,6 +162,14 @@ public:
     if (from_ == json_source::text) finish();  // who reads a schema keeps the digits
     return v;
   }
+  value document_along(std::span<const std::string_view> path) {
+    blanks();
+    auto v = along(path, 0);
+    blanks();
+    if (i_ < s_.size()) bad("after top-level value");
+    finish();
+    return v;
+  }
   value prefix(std::size_t& used) {
     blanks();
     auto v = item(0, "looking for beginning of value");
@@ -230,7 +240,13 @@ private:
     bad(context);
   }
 
-  value object(int depth) {
+  value along(std::span<const std::string_view> path, int depth) {
+    if (path.empty() || peek() != '{') return item(depth, "looking for beginning of value");
+    return object(depth, path);
+  }
+
+  /// With a path: only what it leads to, and scalars.
+  value object(int depth, std::span<const std::string_view> path = {}) {
     value::map_type out;
     ++i_;
     blanks();
@@ -246,7 +262,11 @@ private:
       if (peek() != ':') bad("after object key");
       ++i_;
       blanks();
-      out.insert_or_assign(std::move(key), item(depth + 1, "looking for beginning of value"));
+      const bool on = !path.empty() && key == path.front();
+      value v = on ? along(path.subspan(1), depth + 1)
+                   : item(depth + 1, "looking for beginning of value");
+      if (path.empty() || on || (!v.is_map() && !v.is_list()))
+        out.insert_or_assign(std::move(key), std::move(v));
       blanks();
       char c = peek();
       if (c == ',') {
@@ -414,6 +434,14 @@ outcome<std::string> write_json(const value& v, json_style style) {
 outcome<value> read_json(std::string_view text, json_source from) {
   try {
     return reader(text, from).document();
+  } catch (const json_failure& f) {
+    return problem{f.text, f.code};
+  }
+}
+
+outcome<value> read_json_along(std::string_view text, std::span<const std::string_view> path) {
+  try {
+    return reader(text, json_source::text).document_along(path);
   } catch (const json_failure& f) {
     return problem{f.text, f.code};
   }

@@ -3,6 +3,7 @@
 #include "formats/go/problem.hpp"
 #include "formats/go/value.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ enum class json_source : bool { text, stream };
 /// Errors   encoding/json's, with the offending character: "invalid character 'x' looking for
 ///          beginning of value".
 outcome<value> read_json(std::string_view text, json_source from = json_source::text);
+/// read_json of a long text of which only what `path` leads to, through objects, is asked for, and
+/// the scalars beside each step. Of the rest one member at a time is held.
+outcome<value> read_json_along(std::string_view text, std::span<const std::string_view> path);
 /// One JSON value at the start of `text`; `used` says where it ended. For --set-json, where more
 /// may follow.
 /// Errors   those of a stream.

@@ -86,6 +86,19 @@ public:
     return root;
   }
 
+  /// The root of the first document with what `path` leads to, through maps, and the scalars beside
+  /// each step; whatever else is there is read and not kept.
+  yaml_node* along(std::span<const std::string_view> path) {
+    next();
+    drop();
+    next();
+    if (event_.type == YAML_STREAM_END_EVENT) return nullptr;
+    drop();
+    auto* root = step(path);
+    next();
+    return root;
+  }
+
   /// No anchors, aliases, tags and merges: what those say can reach across the document.
   bool plain() const { return plain_; }
 
@@ -120,6 +133,7 @@ private:
   }
 
   yaml_node* make(form shape, const unsigned char* anchor, const unsigned char* tag) {
+    held_.add(sizeof(yaml_node) + (anchor ? 64 : 0));
     auto& n = nodes_.emplace_back();
     n.shape = shape;
     if (tag) n.tag = string_of(tag);
@@ -127,6 +141,45 @@ private:
     if (anchor) anchors_[string_of(anchor)] = &n;
     if (anchor || tag || shape == form::alias) plain_ = false;
     return &n;
+  }
+
+  yaml_node* step(std::span<const std::string_view> path) {
+    next();
+    if (path.empty() || event_.type != YAML_MAPPING_START_EVENT) return node(0);
+    auto* out =
+        make(form::mapping, event_.data.mapping_start.anchor, event_.data.mapping_start.tag);
+    drop();
+    for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) {
+      auto* key = node(0);
+      next();
+      const bool on = key->shape == form::scalar && key->text == path.front();
+      if (!on && event_.type != YAML_SCALAR_EVENT) {
+        skip();
+        continue;
+      }
+      out->add(key);
+      out->add(on ? step(path.subspan(1)) : node(0));
+    }
+    drop();
+    return out;
+  }
+  /// Passes over one node.
+  void skip() {
+    std::size_t open = 0;
+    do {
+      next();
+      count_steps(1);
+      switch (event_.type) {
+        case YAML_SEQUENCE_START_EVENT:
+        case YAML_MAPPING_START_EVENT: ++open; break;
+        case YAML_SEQUENCE_END_EVENT:
+        case YAML_MAPPING_END_EVENT: --open; break;
+        case YAML_SCALAR_EVENT:
+        case YAML_ALIAS_EVENT: break;
+        default: throw read_failure{"yaml: attempted to parse unknown event"};
+      }
+      drop();
+    } while (open > 0);
   }
 
   yaml_node* node(int depth) {
@@ -145,6 +198,7 @@ private:
       case YAML_SCALAR_EVENT: {
         auto& s = event_.data.scalar;
         auto* n = make(form::scalar, s.anchor, s.tag);
+        held_.add(s.length > 15 ? s.length + 17 : 0);
         n->text.assign(reinterpret_cast<const char*>(s.value), s.length);
         n->implicit = s.plain_implicit != 0;
         if (n->text == "<<") plain_ = false;
@@ -186,6 +240,7 @@ private:
   yaml_event_t event_{};
   bool have_ = false;
   std::map<std::string, yaml_node*> anchors_;
+  held_bytes held_;
   std::deque<yaml_node> nodes_;
   bool plain_ = true;
 };
@@ -541,6 +596,21 @@ outcome<value> read_yaml_outline(std::string_view text, std::span<const std::str
     if (!root) return value();
     decoder d(yaml_numbers::typed, yaml_keys::last_wins);
     auto v = b.plain() ? d.outline(*root, wanted) : d.decode(*root);
+    if (const auto late = d.late(); !late.empty()) return problem{late};
+    return v;
+  } catch (const read_failure& f) {
+    return problem{f.text};
+  }
+}
+
+outcome<value> read_yaml_along(std::string_view text, std::span<const std::string_view> path) {
+  try {
+    builder b(text);
+    auto* root = b.along(path);
+    if (!root) return value();
+    decoder d(yaml_numbers::typed, yaml_keys::unique);
+    auto v = d.decode(*root);
+    if (!d.repeated().empty()) return problem{"yaml: unmarshal errors:" + d.repeated()};
     if (const auto late = d.late(); !late.empty()) return problem{late};
     return v;
   } catch (const read_failure& f) {

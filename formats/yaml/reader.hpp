@@ -28,6 +28,12 @@ outcome<value> read_yaml(std::string_view text, yaml_numbers numbers = yaml_numb
 /// the document.
 outcome<value> read_yaml_outline(std::string_view text, std::span<const std::string_view> wanted);
 
+/// read_yaml of a long document of which only what `path` leads to, through maps, is asked for, and
+/// the scalars beside each step. The rest is passed over as it is read and takes no memory.
+/// Shape    numbers are typed, keys are unique; nothing of the path that is not there.
+/// Errors   those of read_yaml; also an alias of what was passed over.
+outcome<value> read_yaml_along(std::string_view text, std::span<const std::string_view> path);
+
 /// read_yaml for a place that needs a map (an empty text is an empty map) or a list, with the
 /// prefixes of Helm's decoder: "error converting YAML to JSON: …", "error unmarshaling JSON: while
 /// decoding JSON: …".

@@ -285,6 +285,7 @@ private:
 
   void node(const value& v, context where, int depth) {
     check_text(out_.size());
+    count_steps(v.size() / 8);
     if (depth > write_depth_limit) throw write_failure{"yaml: exceeded max depth of 10000"};
     with_room([&] { node_here(v, where, depth); });
   }

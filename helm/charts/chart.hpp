@@ -2,6 +2,7 @@
 
 #include "helm/go.hpp"
 
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -105,9 +106,46 @@ struct chart {
 };
 using chart_ptr = std::shared_ptr<chart>;
 
+inline constexpr std::uint64_t chart_bytes_limit = 100u << 20;
+inline constexpr std::uint64_t chart_file_bytes_limit = 5u << 20;
+
+/// What one chart may be, with every archive that lies in it and in those.
+/// Units    unpacked_bytes: of all files of all archives together. nesting: archives inside one
+///          another. memory_bytes: all that is made of them, files and values, at a time. steps:
+///          those of work_limit.
+struct chart_limits {
+  std::uint64_t unpacked_bytes = chart_bytes_limit;
+  std::uint64_t file_bytes = chart_file_bytes_limit;
+  std::size_t files = 10'000;
+  int nesting = 8;
+  std::uint64_t memory_bytes = 1u << 30;
+  std::uint64_t steps = 200'000'000;
+};
+/// Of the service, in the memory that deploy/chart gives it: its own third, a chart that is loaded,
+/// and one render.
+inline constexpr chart_limits service_chart_limits{
+    .unpacked_bytes = 12u << 20, .files = 4'000, .memory_bytes = 32u << 20, .steps = 64'000'000};
+
+/// What is left of the limits while a chart is read; one for all that unpacks and parses.
+struct chart_budget {
+  chart_limits all;
+  std::uint64_t bytes = all.unpacked_bytes;
+  std::size_t files = all.files;
+  int nesting = all.nesting;
+  chart_budget() = default;
+  explicit chart_budget(const chart_limits& l) : all(l) {}
+};
+
 /// Sorts files into a chart and loads what lies in charts/.
-/// Errors   Helm's: "Chart.yaml file is missing", "cannot load values.yaml: …", "validation: …".
+/// Errors   Helm's: "Chart.yaml file is missing", "cannot load values.yaml: …", "validation: …";
+///          ours, for what goes over the limits.
+outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::string>& warnings,
+                              chart_budget& left);
 outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::string>& warnings);
+/// The chart in an archive (.tgz), within limits of memory and steps, too.
+/// Errors   also "the chart cannot be loaded: it takes more memory than it may".
+outcome<chart_ptr> load_archive(std::string_view bytes, std::vector<std::string>& warnings,
+                                const chart_limits& limits = {});
 /// A directory, honouring .helmignore, or a .tgz file.
 outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>& warnings);
 

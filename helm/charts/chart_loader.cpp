@@ -2,6 +2,7 @@
 #include "formats/go/path.hpp"
 #include "formats/semver.hpp"
 #include "formats/yaml/reader.hpp"
+#include "helm/charts/bounded.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"
 #include "helm/charts/chart_ignore.hpp"
@@ -322,6 +323,12 @@ outcome<bool> validate_metadata(metadata& m) {
 }
 
 outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::string>& warnings) {
+  chart_budget left;
+  return load_files(std::move(files), warnings, left);
+}
+
+outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::string>& warnings,
+                              chart_budget& left) {
   auto c = std::make_shared<chart>();
   c->raw = files;
   bool has_metadata = false;
@@ -385,15 +392,22 @@ outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::st
       if (parts[0].name != name)
         return problem{"error unpacking subchart tar in " + c->name() + ": expected " + name +
                        ", got " + parts[0].name};
-      auto unpacked = read_archive(parts[0].data);
-      sub = unpacked ? load_files(std::move(*unpacked), warnings)
+      --left.nesting;
+      auto unpacked = read_archive(parts[0].data, left);
+      sub = unpacked ? load_files(std::move(*unpacked), warnings, left)
                      : outcome<chart_ptr>(unpacked.error());
+      ++left.nesting;
     } else {
       std::vector<chart_file> inner;
       for (auto& p : parts)
         if (auto slash = p.name.find('/'); slash != p.name.npos)
           inner.push_back({p.name.substr(slash + 1), std::move(p.data)});
-      sub = load_files(std::move(inner), warnings);
+      // A folder in charts/ of a folder in charts/ copies what lies in it once a level.
+      for (const auto& f : inner) {
+        count_steps(1 + f.data.size() / 256);
+        hold_bytes(f.data.size() + f.name.size());
+      }
+      sub = load_files(std::move(inner), warnings, left);
     }
     if (!sub)
       return problem{"error unpacking subchart " + name + " in " + c->name() + ": " +
@@ -401,6 +415,16 @@ outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::st
     c->dependencies.push_back(std::move(*sub));
   }
   return c;
+}
+
+outcome<chart_ptr> load_archive(std::string_view bytes, std::vector<std::string>& warnings,
+                                const chart_limits& limits) {
+  return bounded("the chart cannot be loaded", limits, [&]() -> outcome<chart_ptr> {
+    chart_budget left(limits);
+    auto files = read_archive(bytes, left);
+    if (!files) return files.error();
+    return load_files(std::move(*files), warnings, left);
+  });
 }
 
 outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>& warnings) {
@@ -411,7 +435,8 @@ outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>&
   if (std::filesystem::is_directory(status)) {
     auto files = read_directory(path);
     if (!files) return files.error();
-    return load_files(std::move(*files), warnings);
+    return bounded("the chart cannot be loaded", chart_limits(),
+                   [&] { return load_files(std::move(*files), warnings); });
   }
   auto data = read_file(path);
   if (!data) return data.error();
@@ -421,9 +446,7 @@ outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>&
     return problem{"file '" + path + "' does not appear to be a gzipped archive; got '" +
                    std::string(type) + "'"};
   }
-  auto files = read_archive(*data);
-  if (!files) return files.error();
-  return load_files(std::move(*files), warnings);
+  return load_archive(*data, warnings);
 }
 
 }  // namespace helm

@@ -1,6 +1,7 @@
 // Certificates, keys, digests and ciphers: one file because all of it is OpenSSL's.
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
+#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/functions/rsa_key.hpp"
@@ -255,7 +256,36 @@ std::optional<std::string> pem_type(const std::string& pem) {
   return out;
 }
 
+/// The largest key that a chart may bring, in bits of any of its numbers: a longer one signs for
+/// seconds. A curve's are fewer, where somebody else's may have any.
+constexpr int most_key_bits = 8'192, most_curve_bits = 600;
+constexpr std::size_t most_key_text = 32 * 1024, most_certificate_text = 256 * 1024;
+
+bool too_large(EVP_PKEY* key) {
+  if (EVP_PKEY_get_base_id(key) == EVP_PKEY_EC) return EVP_PKEY_get_bits(key) > most_curve_bits;
+  for (const char* name :
+       {OSSL_PKEY_PARAM_RSA_N, OSSL_PKEY_PARAM_RSA_E, OSSL_PKEY_PARAM_RSA_D,
+        OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2, OSSL_PKEY_PARAM_RSA_FACTOR3,
+        OSSL_PKEY_PARAM_RSA_EXPONENT1, OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_EXPONENT3,
+        OSSL_PKEY_PARAM_RSA_COEFFICIENT1, OSSL_PKEY_PARAM_RSA_COEFFICIENT2, OSSL_PKEY_PARAM_FFC_P,
+        OSSL_PKEY_PARAM_FFC_Q, OSSL_PKEY_PARAM_FFC_G, OSSL_PKEY_PARAM_PUB_KEY,
+        OSSL_PKEY_PARAM_PRIV_KEY}) {
+    BIGNUM* n = nullptr;
+    if (EVP_PKEY_get_bn_param(key, name, &n) != 1) continue;
+    const int bits = BN_num_bits(n);
+    BN_clear_free(n);
+    if (bits > most_key_bits) return true;
+  }
+  ERR_clear_error();
+  return false;
+}
+
+problem key_too_large() {
+  return problem{"private key of more than " + std::to_string(most_key_bits) + " bits"};
+}
+
 outcome<key_ptr> parse_key(const std::string& pem) {
+  if (pem.size() > most_key_text) return key_too_large();
   auto kind = pem_type(pem);
   if (!kind) return problem{"no PEM data in input"};
   if (*kind != "PRIVATE KEY" && !kind->ends_with(" PRIVATE KEY"))
@@ -265,6 +295,7 @@ outcome<key_ptr> parse_key(const std::string& pem) {
     return problem{"invalid private key type " + kind->substr(0, kind->size() - 12)};
   bio_ptr in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   key_ptr key(PEM_read_bio_PrivateKey(in.get(), nullptr, nullptr, nullptr));
+  if (key && too_large(key.get())) return key_too_large();
   if (key) return key;
   auto why = openssl_error();
   if (*kind == "PRIVATE KEY") return problem{"decoding PEM as PKCS#8: " + why};
@@ -272,6 +303,7 @@ outcome<key_ptr> parse_key(const std::string& pem) {
 }
 
 cert_ptr parse_certificate(const std::string& pem) {
+  if (pem.size() > most_certificate_text) return nullptr;
   bio_ptr in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   cert_ptr out(PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr));
   ERR_clear_error();
@@ -288,6 +320,7 @@ struct request {
 /// The certificate's alternative names from the two lists.
 std::string alternatives(const value& ips, const value& names) {
   std::string out;
+  count_steps(64 * (names.size() + ips.size()));
   for (const auto& v : names.items()) {
     if (!v.is_string())
       throw function_error("error processing alternate dns name: " + format_value(v) +

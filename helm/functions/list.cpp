@@ -1,3 +1,4 @@
+#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
@@ -44,6 +45,7 @@ value::list_type elements(const value& v, const char* tried, const char* tail = 
 }
 
 bool contains(std::span<const value> list, const value& v) {
+  count_steps(list.size() * (1 + (v.is_string() ? v.size() / 64 : 0)));
   return std::any_of(list.begin(), list.end(),
                      [&](const value& item) { return deep_equal(item, v); });
 }
@@ -156,6 +158,7 @@ value f_chunk(executor&, args a) {
       if (at < 0 || at >= length) throw function_error("reflect: slice index out of range");
       part.push_back(all[static_cast<std::size_t>(at)]);
     }
+    count_steps(8);
     out.push_back(value(std::move(part)));
   }
   return value(std::move(out), type::list_list);

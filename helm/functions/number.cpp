@@ -1,3 +1,4 @@
+#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
@@ -174,6 +175,7 @@ public:
   friend decimal operator+(const decimal& a, const decimal& b) { return sum(a, b, b.negative_); }
   friend decimal operator-(const decimal& a, const decimal& b) { return sum(a, b, !b.negative_); }
   friend decimal operator*(const decimal& a, const decimal& b) {
+    count_steps(1 + a.digits_.size() * b.digits_.size() / 8);
     std::string digits(a.digits_.size() + b.digits_.size(), 0);
     for (std::size_t i = a.digits_.size(); i-- > 0;) {
       int carry = 0;
@@ -199,6 +201,7 @@ public:
       numerator.append(static_cast<std::size_t>(shift), '0');
     else
       denominator.append(static_cast<std::size_t>(-shift), '0');
+    count_steps(numerator.size() * (8 + denominator.size() / 2));
     std::string quotient, rest;
     for (char c : numerator) {
       if (rest != "0" || rest.empty())
@@ -273,6 +276,10 @@ private:
   }
   static decimal sum(const decimal& a, const decimal& b, bool b_negative) {
     int exponent = std::min(a.exponent_, b.exponent_);
+    count_steps(4 + (a.digits_.size() + b.digits_.size() +
+                     static_cast<std::size_t>(a.exponent_ - exponent) +
+                     static_cast<std::size_t>(b.exponent_ - exponent)) /
+                        4);
     auto x = a.digits_ + std::string(static_cast<std::size_t>(a.exponent_ - exponent), '0');
     auto y = b.digits_ + std::string(static_cast<std::size_t>(b.exponent_ - exponent), '0');
     strip(x);

@@ -1,5 +1,6 @@
 #include "formats/go/regex.hpp"
 
+#include "formats/go/deep_stack.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
@@ -7,6 +8,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace helm {
@@ -21,18 +23,27 @@ struct compiled {
   std::string error;
 };
 
-const compiled& compile(const std::string& pattern) {
-  static thread_local reactor::keyed_map<std::string, compiled> cache;
-  if (const compiled* found = cache.find(pattern)) return *found;
-  if (cache.size() >= 256) cache.clear();
+constexpr std::size_t most_expressions = 8;
+constexpr std::size_t bytes_per_step = 16;
+
+/// Those of one render: they go with it.
+struct expressions final : executor::kept {
+  reactor::keyed_map<std::string, compiled> all;
+};
+
+const compiled& compile(executor& e, const std::string& pattern) {
+  auto& kept = e.keep<expressions>();
+  if (const compiled* found = kept.all.find(pattern)) return *found;
+  if (kept.all.size() >= most_expressions) kept.all.clear();
+  count_pattern(pattern.size());
   RE2::Options options;
   options.set_log_errors(false);
-  options.set_max_mem(64 << 20);
+  options.set_max_mem(expression_bytes);
   compiled c;
   // Go's flags: $ without (?m) is the end of the text, . does not match a newline.
   c.re = std::make_unique<RE2>(pattern, options);
   if (!c.re->ok()) c.error = regex_syntax_text(*c.re, pattern);
-  return *cache.try_emplace(pattern, std::move(c)).first;
+  return *kept.all.try_emplace(pattern, std::move(c)).first;
 }
 
 std::string quoted_pattern(const std::string& p) {
@@ -41,12 +52,28 @@ std::string quoted_pattern(const std::string& p) {
 
 enum class failing : bool { panics, reports };
 
-const RE2& use(const std::string& pattern, failing how) {
-  const auto& c = compile(pattern);
+const RE2& use(executor& e, const std::string& pattern, failing how) {
+  const auto& c = compile(e, pattern);
   if (c.error.empty()) return *c.re;
   throw function_error(how == failing::reports
                            ? c.error
                            : "regexp: Compile(" + quoted_pattern(pattern) + "): " + c.error);
+}
+
+/// How far behind the end of a match an expression may have had to look for a longer one: so many
+/// bytes as it has instructions, to the end of the line, or of the text. (`.` matches no newline.)
+enum class reach : std::uint8_t { itself, line, text };
+
+reach reach_of(std::string_view pattern) {
+  if (pattern.find_first_of("*+") == pattern.npos && pattern.find(",}") == pattern.npos)
+    return reach::itself;
+  for (const std::string_view more :
+       {"[^", "\\s", "\\W", "\\D", "\\n", "\\x", "\\p", "\\P", "[[:", "\n"})
+    if (pattern.find(more) != pattern.npos) return reach::text;
+  for (auto at = pattern.find("(?"); at != pattern.npos; at = pattern.find("(?", at + 2))
+    if (!pattern.substr(at).starts_with("(?:") && !pattern.substr(at).starts_with("(?P<"))
+      return reach::text;
+  return reach::line;
 }
 
 /// Calls `found` with the submatches of each non-overlapping match, as regexp's allMatches does.
@@ -57,11 +84,23 @@ void each_match(const RE2& re, std::string_view s, std::int64_t limit, Found fou
   re2::StringPiece text(s.data(), s.size());
   std::size_t at = 0;
   std::ptrdiff_t previous_end = -1;
+  count_match(re, s.size());
+  const reach far = reach_of(re.pattern());
   std::int64_t count = 0;
   while ((limit < 0 || count < limit) && at <= s.size()) {
-    if (!re.Match(text, at, s.size(), RE2::UNANCHORED, m.data(), groups)) break;
+    if (!re.Match(text, at, s.size(), RE2::UNANCHORED, m.data(), groups)) {
+      count_steps((s.size() - at) / bytes_per_step);
+      break;
+    }
     auto start = m[0].data() - s.data();
     auto end = start + static_cast<std::ptrdiff_t>(m[0].size());
+    const std::size_t rest = s.size() - static_cast<std::size_t>(end);
+    std::size_t behind = rest;
+    if (far == reach::itself) behind = std::min(rest, static_cast<std::size_t>(re.ProgramSize()));
+    if (far == reach::line)
+      behind = std::min(
+          rest, s.find('\n', static_cast<std::size_t>(end)) - static_cast<std::size_t>(end));
+    count_steps(1 + (static_cast<std::size_t>(end) - at + behind) / bytes_per_step);
     bool accept = true;
     if (static_cast<std::size_t>(end) == at) {
       // An empty match right after the last one does not count.
@@ -79,28 +118,32 @@ void each_match(const RE2& re, std::string_view s, std::int64_t limit, Found fou
 }
 
 template <failing How>
-value f_find(executor&, args a) {
+value f_find(executor& e, args a) {
   re2::StringPiece m;
   const auto& s = a[1].text();
-  const auto& re = use(a[0].text(), How);
+  const auto& re = use(e, a[0].text(), How);
+  count_match(re, s.size());
   if (!re.Match(s, 0, s.size(), RE2::UNANCHORED, &m, 1)) return "";
   return std::string(m.data(), m.size());
 }
 
-value f_match(executor&, args a) {
-  const auto& c = compile(a[0].text());
+value f_match(executor& e, args a) {
+  const auto& c = compile(e, a[0].text());
   if (!c.error.empty()) return false;
+  count_match(*c.re, a[1].size());
   return RE2::PartialMatch(a[1].text(), *c.re);
 }
-value f_must_match(executor&, args a) {
-  return RE2::PartialMatch(a[1].text(), use(a[0].text(), failing::reports));
+value f_must_match(executor& e, args a) {
+  const RE2& re = use(e, a[0].text(), failing::reports);
+  count_match(re, a[1].size());
+  return RE2::PartialMatch(a[1].text(), re);
 }
 
 template <failing How>
 value f_find_all(executor& e, args a) {
   value::list_type out;
   auto n = a[2].integer();
-  each_match(use(a[0].text(), How), a[1].text(), n < 0 ? -1 : n, [&](const auto& m) {
+  each_match(use(e, a[0].text(), How), a[1].text(), n < 0 ? -1 : n, [&](const auto& m) {
     e.reserve(16 + m[0].size());
     out.emplace_back(std::string(m[0].data(), m[0].size()));
   });
@@ -109,15 +152,24 @@ value f_find_all(executor& e, args a) {
 }
 
 /// Appends `replacement` with $1, ${1}, $name resolved.
-void expand(std::string& out, std::string_view replacement, const RE2& re,
+void expand(executor& e, std::string& out, std::string_view replacement, const RE2& re,
             const std::vector<re2::StringPiece>& m) {
+  const auto add = [&](std::string_view text) {
+    e.reserve(text.size());
+    check_text(out.size() + text.size());
+    out += text;
+  };
+  const auto group_at = [&](std::size_t i) {
+    if (i < m.size() && m[i].data()) add({m[i].data(), m[i].size()});
+  };
   while (!replacement.empty()) {
+    count_steps(2);
     auto dollar = replacement.find('$');
     if (dollar == replacement.npos) break;
-    out += replacement.substr(0, dollar);
+    add(replacement.substr(0, dollar));
     replacement.remove_prefix(dollar);
     if (replacement.size() > 1 && replacement[1] == '$') {
-      out += '$';
+      add("$");
       replacement.remove_prefix(2);
       continue;
     }
@@ -132,7 +184,7 @@ void expand(std::string& out, std::string_view replacement, const RE2& re,
     }
     auto name = rest.substr(0, n);
     if (name.empty() || (brace && (n >= rest.size() || rest[n] != '}'))) {
-      out += '$';
+      add("$");
       replacement.remove_prefix(1);
       continue;
     }
@@ -140,21 +192,19 @@ void expand(std::string& out, std::string_view replacement, const RE2& re,
     bool digits = name.find_first_not_of("0123456789") == name.npos;
     if (digits && name.size() < 9 && !(name.size() > 1 && name[0] == '0')) {
       auto number = static_cast<std::size_t>(parse_uint(name, 10).number);
-      if (number < m.size() && m[number].data()) out.append(m[number].data(), m[number].size());
+      group_at(number);
       continue;
     }
+    count_steps(re.CapturingGroupNames().size());
     for (const auto& [index, group] : re.CapturingGroupNames())
-      if (group == name && static_cast<std::size_t>(index) < m.size() &&
-          m[static_cast<std::size_t>(index)].data())
-        out.append(m[static_cast<std::size_t>(index)].data(),
-                   m[static_cast<std::size_t>(index)].size());
+      if (group == name) group_at(static_cast<std::size_t>(index));
   }
-  out += replacement;
+  add(replacement);
 }
 
 template <failing How, bool Literal>
 value f_replace(executor& e, args a) {
-  const auto& re = use(a[0].text(), How);
+  const auto& re = use(e, a[0].text(), How);
   const auto& s = a[1].text();
   const auto& replacement = a[2].text();
   std::string out;
@@ -162,12 +212,13 @@ value f_replace(executor& e, args a) {
   each_match(re, s, -1, [&](const auto& m) {
     auto start = static_cast<std::size_t>(m[0].data() - s.data());
     out.append(s, last, start - last);
-    auto before = out.size();
-    if (Literal)
+    if (Literal) {
+      e.reserve(replacement.size());
+      check_text(out.size() + replacement.size());
       out += replacement;
-    else
-      expand(out, replacement, re, m);
-    e.reserve(out.size() - before);
+    } else {
+      expand(e, out, replacement, re, m);
+    }
     last = start + m[0].size();
   });
   out.append(s, last);
@@ -177,7 +228,7 @@ value f_replace(executor& e, args a) {
 template <failing How>
 value f_split(executor& e, args a) {
   auto n = a[2].integer();
-  const auto& re = use(a[0].text(), How);
+  const auto& re = use(e, a[0].text(), How);
   const auto& s = a[1].text();
   if (n == 0) return value::nil_of(type::string_list);
   value::list_type out;

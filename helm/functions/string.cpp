@@ -170,14 +170,15 @@ value f_replace(executor& e, args a) {
   std::uint64_t count = whole.size() + 1;
   if (!old.empty()) {
     count = 0;
-    for (auto at = whole.find(old); at != whole.npos; at = whole.find(old, at + old.size()))
+    for (auto at = find_text(whole, old); at != whole.npos;
+         at = find_text(whole, old, at + old.size()))
       ++count;
   }
   e.reserve(whole.size() + count * fresh.size());
   return replace_all(whole, old, fresh);
 }
 value f_contains(executor&, args a) {
-  return text(a[1]).find(text(a[0])) != std::string::npos;
+  return find_text(text(a[1]), text(a[0])) != std::string::npos;
 }
 value f_has_prefix(executor&, args a) {
   return text(a[1]).starts_with(text(a[0]));
@@ -282,7 +283,9 @@ constexpr std::uint64_t bytes_per_part = 64;
 const std::string& to_be_split(executor& e, const std::string& whole, const std::string& by) {
   std::uint64_t count = by.empty() ? whole.size() : 1;
   if (!by.empty())
-    for (auto at = whole.find(by); at != whole.npos; at = whole.find(by, at + by.size())) ++count;
+    for (auto at = find_text(whole, by); at != whole.npos;
+         at = find_text(whole, by, at + by.size()))
+      ++count;
   e.reserve(count * bytes_per_part);
   return whole;
 }
@@ -290,7 +293,8 @@ value f_split(executor& e, args a) {
   to_be_split(e, text(a[1]), text(a[0]));
   return numbered(split(text(a[1]), text(a[0])));
 }
-value f_splitn(executor&, args a) {
+value f_splitn(executor& e, args a) {
+  to_be_split(e, text(a[2]), text(a[0]));
   auto n = std::clamp<std::int64_t>(number(a[1]), -1, INT32_MAX);
   return numbered(split(text(a[2]), text(a[0]), static_cast<int>(n)));
 }
@@ -373,11 +377,14 @@ std::string wrapped(executor& e, const std::string& s, std::int64_t width, std::
       ++offset;
       continue;
     }
-    auto space = s.rfind(' ', static_cast<std::size_t>(offset + width));
-    if (space != s.npos && static_cast<std::int64_t>(space) >= offset) {
-      piece(offset, static_cast<std::int64_t>(space));
+    // Not further back than this line begins.
+    const auto line = std::string_view(s).substr(static_cast<std::size_t>(offset),
+                                                 static_cast<std::size_t>(width) + 1);
+    auto space = line.rfind(' ');
+    if (space != line.npos) {
+      piece(offset, offset + static_cast<std::int64_t>(space));
       break_line();
-      offset = static_cast<std::int64_t>(space) + 1;
+      offset += static_cast<std::int64_t>(space) + 1;
     } else if (break_words) {
       piece(offset, offset + width);
       break_line();
@@ -630,6 +637,7 @@ std::uint64_t random_below(executor& e, std::uint64_t bound) {
   // Rejection keeps it uniform.
   auto limit = bound * (~std::uint64_t{0} / bound);
   for (;;) {
+    count_steps(16);  // it asks the kernel
     unsigned char bytes[8];
     e.random(bytes);
     std::uint64_t n = 0;

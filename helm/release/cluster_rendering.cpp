@@ -1,6 +1,7 @@
 #include "helm/release/cluster_rendering.hpp"
 
 #include "helm/release/lookups.hpp"
+#include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
 
@@ -29,20 +30,33 @@ render_request detached(const render_request& r) {
 
 }  // namespace
 
+awaitable<reactor::result<rendered>> cluster_rendering::on_worker(render_request r) {
+  rendered out = co_await bench_.loop.offload_foreign(&render_release, std::move(r));
+  co_return reactor::result<rendered>(std::move(out));
+}
+
 awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
   render_owner owner;
   r.cancelled = owner.cancelled;
   r.now = bench_.loop.wall();
   r.random = bench_.loop.entropy_for_worker();
+  r.limits = bench_.settings.charts;
+  r.time = bench_.settings.renders_in;
   lookup_answers answers;
   using secrets = action_settings::secrets;
   const bool narrow = bench_.settings.looked_up == secrets::of_its_namespace;
   cluster_lookups lookups(bench_.api, bench_.on.discovery(),
                           narrow ? bench_.settings.ns : std::string());
+  const reactor::steady_time until = bench_.loop.now() + r.time;
   for (int asked = 0; asked <= lookups_limit; ++asked) {
     r.answers = std::make_shared<const lookup_answers>(answers);
     r.steady = bench_.loop.clock_for_worker();
-    rendered out = co_await bench_.loop.offload(&render_release, detached(r));
+    // Whatever the worker does: who asked hears in time that there is nothing.
+    auto in_time = on_worker(detached(r));
+    auto done = co_await reactor::with_deadline(bench_.loop, std::move(in_time), until, "render");
+    if (!done)
+      co_return problem{"the chart was not rendered within " + reactor::format_duration(r.time)};
+    rendered out = std::move(*done);
     if (!out.missing) {
       for (const auto& line : out.lines) bench_.warn(line);
       if (out.failure) co_return *out.failure;

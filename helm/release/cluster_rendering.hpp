@@ -12,6 +12,7 @@ public:
   awaitable<outcome<rendered>> render(render_request r);
 
 private:
+  awaitable<reactor::result<rendered>> on_worker(render_request r);
   workbench& bench_;
 };
 

@@ -52,8 +52,7 @@ awaitable<outcome<json::object>> cluster_records::body_of(const record& r, const
     return twice ? formats::encode_base64(packed) : packed;
   };
   // twice, as every value of a Secret is
-  std::string packed =
-      co_await loop_.offload(pack, std::move(*written), kind_ == driver::secrets);
+  std::string packed = co_await loop_.offload(pack, std::move(*written), kind_ == driver::secrets);
   json::object labels;
   for (const auto& [name, value] : stored_labels(r, stamp, unix_seconds(loop_.wall())))
     labels[name] = value;

@@ -2,10 +2,13 @@
 
 #include "formats/go/function_error.hpp"
 #include "formats/json/json.hpp"
+#include "helm/charts/bounded.hpp"
 #include "helm/go.hpp"
 #include "helm/render/installation.hpp"
 #include "helm/render/manifest_text.hpp"
 #include "helm/values/dependencies.hpp"
+
+#include <algorithm>
 
 namespace helm::release {
 namespace {
@@ -15,10 +18,8 @@ void drop_schemas(chart& c) {
   for (auto& d : c.dependencies) drop_schemas(*d);
 }
 
-}  // namespace
-
-rendered render_release(const render_request& r) {
-  rendered out;
+/// Into `out`; what it returns is why there is nothing.
+outcome<bool> render_into(rendered& out, const render_request& r) {
   const auto warn = [&](const std::string& line) { out.lines.push_back(line); };
   prepared_chart* engine = r.chart.get();
   std::unique_ptr<prepared_chart> variant;
@@ -31,6 +32,10 @@ rendered render_release(const render_request& r) {
   }
   render_options options;
   options.limits.cancelled = r.cancelled.get();
+  options.limits.time = r.time;
+  options.limits.walk_steps = r.limits.steps;
+  options.limits.memory_bytes = r.limits.memory_bytes;
+  options.limits.output_bytes = std::min(options.limits.output_bytes, 2 * r.limits.memory_bytes);
   options.runtime.log = warn;
   if (r.random)
     options.runtime.random = [&](std::span<unsigned char> bytes) { r.random->fill(bytes); };
@@ -52,35 +57,23 @@ rendered render_release(const render_request& r) {
       return *v;
     };
   auto files = engine->render(r.values, r.release, r.caps, options);
-  if (out.missing) return out;
-  if (!files) {
-    out.failure = files.error();
-    return out;
-  }
+  if (out.missing) return true;
+  if (!files) return files.error();
   auto tree = r.chart->copy();
   if (r.chart_values) tree->values = detached_copy(*r.chart_values);
   // It went well a moment ago, and its warnings were said then.
-  if (auto again = process_dependencies(*tree, r.values, {}); !again) {
-    out.failure = again.error();
-    return out;
-  }
+  if (auto again = process_dependencies(*tree, r.values, {}); !again) return again.error();
   out.notes =
       take_notes(*files, tree->name(), r.sub_notes ? notes_of::subcharts_too : notes_of::chart);
   auto sorted = sort_manifests(*files, kind_order::install, warn);
-  if (!sorted) {
-    out.failure = sorted.error();
-    return out;
-  }
+  if (!sorted) return sorted.error();
   manifest_options how;
   how.hide_secrets = r.hide_secrets;
   how.after = r.after;
   how.steady = options.runtime.steady;
   how.cancelled = r.cancelled.get();
   auto manifest = manifest_of(*sorted, std::string(), how);
-  if (!manifest) {
-    out.failure = manifest.error();
-    return out;
-  }
+  if (!manifest) return manifest.error();
   out.hooks = std::move(sorted->hooks);
   out.manifest = std::move(*manifest);
   // Imported values may be the user's; the record leaves this thread.
@@ -88,16 +81,32 @@ rendered render_release(const render_request& r) {
   tree->dependencies.clear();
   tree->raw = {};
   out.processed = std::move(tree);
+  return true;
+}
+
+}  // namespace
+
+rendered render_release(const render_request& r) {
+  rendered out;
+  auto done = bounded("rendering failed", r.limits, [&] { return render_into(out, r); });
+  if (!done) out.failure = done.error();
   return out;
 }
 
 outcome<std::vector<std::pair<std::string, std::string>>> crds_of(prepared_chart& c,
-                                                                  const value& values) {
-  std::vector<std::pair<std::string, std::string>> out;
-  auto tree = c.copy();
-  if (auto done = process_dependencies(*tree, values, {}); !done) return done.error();
-  for (const auto& f : crd_files(*tree)) out.emplace_back(f.name, *f.data);
-  return out;
+                                                                  const value& values,
+                                                                  const chart_limits& limits) {
+  using files = std::vector<std::pair<std::string, std::string>>;
+  return bounded("the chart's definitions cannot be read", limits, [&]() -> outcome<files> {
+    files out;
+    auto tree = c.copy();
+    if (auto done = process_dependencies(*tree, values, {}); !done) return done.error();
+    for (const auto& f : crd_files(*tree)) {
+      formats::hold_bytes(f.data->size());
+      out.emplace_back(f.name, *f.data);
+    }
+    return out;
+  });
 }
 
 }  // namespace helm::release

@@ -36,13 +36,15 @@ struct render_request {
   std::optional<value> chart_values;  // instead of the chart's own
   release_options release;
   capabilities caps;
-  std::chrono::system_clock::time_point now;             // for the template functions that ask
-  reactor::worker_clock steady;                          // bounds the render's time
-  std::shared_ptr<reactor::entropy> random;              // null: the operating system's
+  std::chrono::system_clock::time_point now;  // for the template functions that ask
+  reactor::worker_clock steady;               // bounds the render's time
+  std::shared_ptr<reactor::entropy> random;   // null: the operating system's
   bool skip_schema = false;
   bool sub_notes = false;
   bool hide_secrets = false;
   manifest_step after;
+  chart_limits limits;
+  std::chrono::nanoseconds time = std::chrono::minutes(5);
   bool look_up = true;  // false: every lookup finds nothing
   std::shared_ptr<const lookup_answers> answers;
   std::shared_ptr<const std::atomic<bool>> cancelled;
@@ -59,12 +61,13 @@ struct rendered {
   std::vector<std::string> lines;  // warnings
 };
 
-/// Long, and pure but for `after`: for loop::offload.
+/// Long, and pure but for `after`: for loop::offload_foreign.
 rendered render_release(const render_request& r);
 
 /// crds/ of a chart and of the subcharts that these values enable: path in the chart tree and text.
-/// Errors   those of process_dependencies.
+/// Errors   those of process_dependencies, and of going over the limits.
 outcome<std::vector<std::pair<std::string, std::string>>> crds_of(prepared_chart& c,
-                                                                  const value& values);
+                                                                  const value& values,
+                                                                  const chart_limits& limits = {});
 
 }  // namespace helm::release

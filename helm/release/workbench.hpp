@@ -36,7 +36,9 @@ struct action_settings {
   std::string ns = "default";
   std::string instance = "windlass";             // whose pending records are whose; a label value
   std::function<void(const std::string&)> line;  // what Helm prints with --debug
-  std::function<void(const std::string&)> warning;  // what it prints anyway
+  std::function<void(const std::string&)> warning;            // what it prints anyway
+  chart_limits charts;                                        // what is made of a chart
+  reactor::nanoseconds renders_in = std::chrono::minutes(5);  // with the wait for its turn
   // what hooks printed whose output is asked for, as it is
   std::function<void(const std::string&)> hook_log;
   record_notes* notes = nullptr;  // outlives the actions

@@ -1,7 +1,6 @@
 #include "helm/render/chart_cache.hpp"
 
 #include "formats/digest.hpp"
-#include "helm/charts/chart_archive.hpp"
 
 namespace helm {
 
@@ -23,10 +22,8 @@ std::shared_ptr<prepared_chart> chart_cache::find(std::string_view digest) {
 outcome<std::shared_ptr<prepared_chart>> chart_cache::from_archive(std::string_view archive) {
   auto digest = digest_of(archive);
   if (auto known = find(digest)) return known;
-  auto files = read_archive(archive);
-  if (!files) return files.error();
   std::vector<std::string> warnings;
-  auto loaded = load_files(std::move(*files), warnings);
+  auto loaded = load_archive(archive, warnings, each_);
   if (!loaded) return loaded.error();
   auto fresh = std::make_shared<prepared_chart>(std::move(*loaded), std::move(warnings));
   std::lock_guard lock(lock_);

@@ -1,5 +1,6 @@
 #include "helm/render/manifests.hpp"
 
+#include "formats/go/deep_stack.hpp"
 #include "formats/go/path.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
@@ -84,6 +85,8 @@ constexpr std::array<std::string_view, 36> uninstall_order{"APIService",
                                                            "NetworkPolicy",
                                                            "Namespace",
                                                            "PriorityClass"};
+
+constexpr std::uint64_t bytes_per_document = 256;
 
 bool blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
@@ -230,6 +233,8 @@ outcome<sorted_manifests> sort_manifests(const std::map<std::string, std::string
   for (const auto& [path, text] : files) {
     if (base_name(path).starts_with('_') || trim_space(text).empty()) continue;
     for (auto& document : split_documents(text)) {
+      count_steps(8);
+      hold_bytes(bytes_per_document + 2 * document.size());  // it, and where it stands in the text
       auto h = read_head(document);
       if (!h) return problem{"YAML parse error on " + path + ": " + h.error().text};
       auto found = h->annotations.find("helm.sh/hook");

@@ -1,5 +1,6 @@
 #include "helm/render/prepared_chart.hpp"
 
+#include "helm/charts/bounded.hpp"
 #include "helm/render/installation.hpp"
 #include "helm/schema/schema.hpp"
 #include "helm/values/render_values.hpp"
@@ -18,6 +19,7 @@ constexpr std::size_t loaded_bytes_per_character = 3;
 /// The tree with metadata of its own: process_dependencies changes it. Files and default values are
 /// shared.
 chart_ptr copy_tree(const chart& c) {
+  count_chart(c);
   auto out = std::make_shared<chart>(c);
   for (auto& d : out->meta.dependencies)
     if (d) d = std::make_shared<dependency>(*d);
@@ -55,6 +57,10 @@ outcome<const parsed_chart*> prepared_chart::parsed(const chart_ptr& tree) {
   auto found =
       std::find_if(shapes_.begin(), shapes_.end(), [&](const auto& s) { return s->key == key; });
   if (found == shapes_.end()) {
+    std::size_t files = 0, templates = 0;
+    count(*tree, files, templates);  // a chart that has two names is parsed twice
+    hold_bytes(templates * parsed_bytes_per_character);
+    count_steps(templates);
     auto fresh = parsed_chart::parse(tree);
     if (!fresh) return fresh.error();
     if (shapes_.size() == shape_limit) shapes_.pop_back();
@@ -69,6 +75,17 @@ outcome<rendered_files> prepared_chart::render(const value& user, const release_
                                                const capabilities& caps,
                                                const render_options& options) {
   std::lock_guard lock(in_use_);
+  chart_limits limits;
+  limits.steps = options.limits.walk_steps == 0 ? unbounded : options.limits.walk_steps;
+  limits.memory_bytes = options.limits.memory_bytes == 0 ? unbounded : options.limits.memory_bytes;
+  return bounded("rendering failed", limits,
+                 [&] { return render_within(user, release, caps, options); });
+}
+
+outcome<rendered_files> prepared_chart::render_within(const value& user,
+                                                      const release_options& release,
+                                                      const capabilities& caps,
+                                                      const render_options& options) {
   const warning_sink& warn = options.runtime.log;
   if (auto fit = check_installable(*loaded_); !fit) return fit.error();
   bool alone = loaded_->dependencies.empty() && loaded_->meta.dependencies.empty();

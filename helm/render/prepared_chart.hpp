@@ -53,6 +53,8 @@ private:
     std::string key;
     parsed_chart parsed;
   };
+  outcome<rendered_files> render_within(const value& user, const release_options& release,
+                                        const capabilities& caps, const render_options& options);
   outcome<const parsed_chart*> parsed(const chart_ptr& tree);
   void weigh();
 

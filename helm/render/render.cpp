@@ -129,8 +129,10 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
                scopes);
   executor engine(*templates_, options.runtime, options.limits, options.missing, options.lint,
                   texts_.get());
-  walk_limit walks(options.limits.walk_steps == 0 ? ~std::uint64_t{0} : options.limits.walk_steps);
+  const auto most = [](std::uint64_t limit) { return limit == 0 ? unbounded : limit; };
+  const work_limit bound(most(options.limits.walk_steps), most(options.limits.memory_bytes));
   rendered_files out;
+  held_bytes printed;
   std::string failure;
   for (const auto& f : files_) {
     if (base_name(f.name).starts_with('_')) continue;
@@ -141,6 +143,7 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
     text.reserve(f.printed);
     try {
       engine.run(text, f.name, context.as(type::values));
+      printed.add(text.size());
     } catch (const template_error& e) {
       failure = clean_execution_error(f.name, e);
       break;

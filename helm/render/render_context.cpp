@@ -3,6 +3,7 @@
 #include "helm/render/render_context.hpp"
 
 #include "formats/base64.hpp"
+#include "formats/go/deep_stack.hpp"
 #include "formats/go/path.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/go.hpp"
@@ -240,6 +241,7 @@ private:
   }
   /// The pattern's alternatives at an opening brace, and what follows the closing one.
   static std::vector<std::string> alternatives(std::string_view p, std::size_t& end) {
+    count_steps(1 + p.size() / 8);
     std::vector<std::string> out(1);
     int depth = 0;
     for (std::size_t i = 0; i < p.size(); ++i) {
@@ -266,6 +268,7 @@ private:
   static bool here(std::string_view p, std::string_view s, int depth) {
     if (depth > 200) return false;
     while (!p.empty()) {
+      count_steps(4);
       if (p[0] == '*') {
         bool deep = p.starts_with("**");
         while (p.starts_with('*')) p.remove_prefix(1);

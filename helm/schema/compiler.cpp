@@ -335,7 +335,7 @@ private:
 outcome<std::shared_ptr<const library>> library::compile(const std::string& url, value root) {
   std::shared_ptr<library> out(new library);
   try {
-    const walk_limit bound(check_steps_limit);
+    const work_limit bound(check_steps_limit);
     compiler work(*out);
     if (auto bad = work.add_document(url, std::move(root))) return *bad;
     if (auto bad = work.compile({url, ""})) return *bad;
@@ -349,6 +349,7 @@ const library& metaschema(int draft) {
   thread_local std::map<int, std::shared_ptr<const library>> known;
   auto& slot = known[draft];
   if (!slot) {
+    const unlimited_work here;
     const std::string url =
         draft == 2020   ? "https://json-schema.org/draft/2020-12/schema"
         : draft == 2019 ? "https://json-schema.org/draft/2019-09/schema"

@@ -35,7 +35,7 @@ outcome<json_schema> json_schema::compile(std::string_view text) {
 
 std::string json_schema::check(const value& v) const {
   try {
-    const walk_limit bound(schemas::check_steps_limit);
+    const work_limit bound(schemas::check_steps_limit);
     const auto reasons = schemas::reasons_against(compiled_->root(), v);
     return reasons.empty() ? reasons : reasons + "\n";
   } catch (const std::length_error&) {

@@ -24,6 +24,7 @@ inline constexpr const char* provenance = "application/vnd.cncf.helm.chart.prove
 struct wanted_parts {
   bool chart = true;
   bool provenance = false;
+  std::size_t archive_bytes = 100u << 20;
 };
 struct chart_parts {
   descriptor config;

@@ -124,7 +124,7 @@ awaitable<outcome<pulled_chart>> chart_registry::pull(oci_reference from, wanted
   if (!meta) co_return meta.error();
   if (auto read = metadata_from(*meta, out.meta); !read) co_return read.error();
   if (wanted.chart) {
-    auto bytes = co_await client_.blob(from, *parts->chart, chart_archive_bytes_limit);
+    auto bytes = co_await client_.blob(from, *parts->chart, wanted.archive_bytes);
     if (!bytes) co_return told(bytes.error());
     out.archive = std::move(*bytes);
   }

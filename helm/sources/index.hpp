@@ -54,6 +54,12 @@ struct read_index_result {
 ///          for too much.
 outcome<read_index_result> read_index(std::string_view text, std::string_view source);
 
+/// One chart of an index, and no more of it: a long text is passed over, not taken apart.
+/// Shape    `index.entries` has only `name`, and nothing where the repository has no such chart.
+/// Errors   those of read_index; also ours where it takes more memory than `memory_bytes`.
+outcome<read_index_result> read_index_of(std::string_view text, const std::string& name,
+                                         std::string_view source, std::uint64_t memory_bytes);
+
 enum class index_form : std::uint8_t { yaml, json };
 outcome<std::string> write_index(const repository_index& index, index_form form);
 

@@ -3,6 +3,7 @@
 #include "formats/json/record.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/charts/bounded.hpp"
 #include "helm/go.hpp"
 #include "helm/sources/index.hpp"
 #include "helm/sources/record.hpp"
@@ -195,18 +196,20 @@ value version_value(const chart_version& v) {
   return record(std::move(members));
 }
 
-}  // namespace
-
-outcome<read_index_result> read_index(std::string_view text, std::string_view source) {
+/// An index is JSON or YAML; `json` and `yaml` read the text as such.
+template <class Json, class Yaml>
+outcome<read_index_result> read_as(std::string_view text, std::string_view source, Json json,
+                                   Yaml yaml) {
   if (text.empty()) return problem{"empty index.yaml file"};
   if (text.size() > index_bytes_limit)
     return problem{"repository index is larger than " + std::to_string(index_bytes_limit) +
                    " bytes"};
   const auto start = text.find_first_not_of(" \t\r\n");
-  auto as_json = start != text.npos && text[start] == '{' ? read_json(text) : problem{};
+  outcome<value> as_json = problem{};
+  if (start != text.npos && text[start] == '{') as_json = json();
   const auto how = as_json ? strictness::lenient : strictness::strict;
   if (!as_json) {
-    as_json = read_yaml(text, yaml_numbers::typed, yaml_keys::unique);
+    as_json = yaml();
     if (!as_json) return problem{"error converting YAML to JSON: " + as_json.error().text};
   }
   decoder d(how, source);
@@ -215,6 +218,29 @@ outcome<read_index_result> read_index(std::string_view text, std::string_view so
   out->index.sort();
   if (out->index.api_version.empty()) return problem{"no API version specified"};
   return out;
+}
+
+}  // namespace
+
+outcome<read_index_result> read_index(std::string_view text, std::string_view source) {
+  return read_as(
+      text, source, [&] { return read_json(text); },
+      [&] { return read_yaml(text, yaml_numbers::typed, yaml_keys::unique); });
+}
+
+outcome<read_index_result> read_index_of(std::string_view text, const std::string& name,
+                                         std::string_view source, std::uint64_t memory_bytes) {
+  const std::array<std::string_view, 2> path{"entries", name};
+  chart_limits limits;
+  limits.memory_bytes = memory_bytes;
+  return bounded("the repository index cannot be read", limits, [&] {
+    auto out = read_as(
+        text, source, [&] { return read_json_along(text, path); },
+        [&] { return read_yaml_along(text, path); });
+    // Scalars beside it are no charts.
+    if (out) std::erase_if(out->index.entries, [&](const auto& e) { return e.first != name; });
+    return out;
+  });
 }
 
 outcome<std::string> write_index(const repository_index& index, index_form form) {

@@ -207,8 +207,8 @@ awaitable<outcome<bool>> chart_source::check_provenance(downloaded_chart& chart,
                         const std::string& provenance, const std::string& keys) {
     return verify_chart(name, archive, provenance, keys);
   };
-  auto verified = co_await loop_.offload(check, chart.file_name, chart.archive, chart.provenance,
-                                         keyring);
+  auto verified =
+      co_await loop_.offload(check, chart.file_name, chart.archive, chart.provenance, keyring);
   if (!verified) co_return verified.error();
   chart.verified = std::move(*verified);
   co_return true;

@@ -182,6 +182,7 @@ flow frame::walk(const value& dot, const node& n) {
   switch (n.kind) {
     case node_kind::text:
       engine_.reserve(n.text.size());
+      check_text(2 * (out_.size() + n.text.size()));
       out_ += n.text;
       return flow::on;
     case node_kind::action: {
@@ -298,6 +299,7 @@ void frame::print(const node& n, const value& v) {
   if (o && o->kind_name() == "ptr" && !o->text() && out_.size() > before && out_[before] == '&')
     out_.erase(before, 1);
   engine_.reserve(out_.size() - before);
+  check_text(2 * out_.size());
 }
 
 value frame::pipeline(const value& dot, const node& pipe) {
@@ -467,20 +469,38 @@ value frame::call(const value& dot, const function& f, const value* receiver, co
   return invoke(f, n, name, values);
 }
 
-/// What an item of a list counts for. Less than it takes, because loops that append make each list
-/// anew.
-constexpr std::uint64_t list_item_bytes = 4;
+/// A function looks at least once at what it is given, and may hold for a moment some times as much
+/// as a text takes, and a copy of a list.
+constexpr std::uint64_t text_per_step = 16, items_per_step = 4, texts_made = 4;
+
+/// The steps of one call, at least; what it may hold meanwhile goes into `scratch`.
+std::uint64_t steps_of(std::span<const value> arguments, held_bytes& scratch) {
+  std::uint64_t steps = 1;
+  for (const value& v : arguments) {
+    if (v.is_string() || v.kind() == type::bytes) {
+      steps += v.size() / text_per_step;
+      scratch.add(texts_made * v.size());
+    } else if (v.is_list() || v.is_map()) {
+      steps += v.size() / items_per_step;
+      if (v.is_list()) scratch.add(sizeof(value) * v.size());
+    }
+  }
+  return steps;
+}
 
 value frame::invoke(const function& f, const node& n, std::string_view name, operands& arguments) {
   std::string problem;
   try {
-    auto result = f.body(engine_, arguments);
-    // What a function gives is held until the template lets go of it, and may be given to the next
-    // one twice.
+    value result;
+    {
+      held_bytes scratch;
+      count_steps(steps_of(arguments, scratch));
+      result = f.body(engine_, arguments);
+    }
     if (result.is_string() || result.kind() == type::bytes)
       engine_.reserve(result.text().size());
     else if (result.is_list())
-      engine_.reserve(list_item_bytes * result.size());
+      count_steps(result.size() / items_per_step);  // loops that append make each list anew
     return f.boxed ? result.box() : result;
   } catch (const function_error& e) {
     problem = e.what();

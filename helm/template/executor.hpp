@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,12 +36,14 @@ struct render_runtime {
 };
 
 /// What one render may use. Zero means no bound.
-/// Units    output_bytes: everything that templates print or functions make on the way, so it also
-///          bounds memory. include_depth: of one template inside itself, and of texts in tpl;
-///          template_depth: of templates inside one another; Helm's own limits. walk_steps: maps
-///          and lists that functions copy, print and compare.
+/// Units    output_bytes: everything that templates print or functions make on the way.
+///          memory_bytes: what values and texts take at a time. include_depth: of one template
+///          inside itself, and of texts in tpl; template_depth: of templates inside one another;
+///          Helm's own limits. walk_steps: those of work_limit, for what functions look at, copy,
+///          print and compare.
 struct render_limits {
   std::uint64_t output_bytes = 256u << 20;
+  std::uint64_t memory_bytes = 1u << 30;
   std::uint64_t actions = 50'000'000;
   int include_depth = 1000;
   int template_depth = 100'000;
@@ -87,6 +90,15 @@ public:
   /// Before work that takes milliseconds (keys, password hashes): looks at the clock and at
   /// cancellation now.
   void about_to_work();
+  /// Something that a table of functions keeps for the calls of one run.
+  struct kept {
+    virtual ~kept() = default;
+  };
+  template <class T>
+  T& keep() {
+    if (!kept_) kept_ = std::make_unique<T>();
+    return static_cast<T&>(*kept_);
+  }
   /// Notes a map that a template changed. Only such maps can come to hold themselves; they are
   /// emptied when the run is over, so that a knot does not outlive it.
   void changed(const value& map);
@@ -107,6 +119,7 @@ private:
   std::chrono::nanoseconds start_{0};
   reactor::keyed_map<std::string, int> includes_;
   std::map<const void*, value> changed_;
+  std::unique_ptr<kept> kept_;  // of the regular expressions, the only ones to have any
 };
 
 /// The text without what Go prints for a missing key, as Helm leaves it.

@@ -1,7 +1,9 @@
 #include "helm/values/dependencies.hpp"
 
+#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
 #include "formats/semver.hpp"
+#include "helm/charts/bounded.hpp"
 #include "helm/go.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ namespace helm {
 namespace {
 
 bool in_range(const std::string& constraint, const std::string& text) {
+  count_steps(100 + (constraint.size() + text.size()) / 4);
   auto v = parse_version(text);
   if (!v) return false;
   auto c = version_constraint::parse(constraint);
@@ -36,6 +39,7 @@ public:
     if (c.meta.dependencies.empty()) return true;
     std::vector<chart_ptr> kept;
     for (const auto& loaded : c.dependencies) {
+      count_steps(c.meta.dependencies.size());
       bool declared =
           std::any_of(c.meta.dependencies.begin(), c.meta.dependencies.end(), [&](const auto& d) {
             return d && d->name == loaded->name() && in_range(d->version, loaded->meta.version);
@@ -44,10 +48,12 @@ public:
     }
     for (const auto& d : c.meta.dependencies) {
       if (!d) continue;
+      count_steps(c.dependencies.size());
       for (const auto& loaded : c.dependencies) {
         if (loaded->name() != d->name || !in_range(d->version, loaded->meta.version)) continue;
         // A copy, so that one chart can appear under several names; its own dependencies are
         // shared, as in Helm.
+        count_chart(*loaded);
         auto copy = std::make_shared<chart>(*loaded);
         if (!d->alias.empty()) copy->meta.name = d->alias;
         kept.push_back(std::move(copy));
@@ -76,6 +82,7 @@ public:
   }
 
   outcome<bool> import(chart& c) {
+    count_steps(16);
     for (auto& d : c.dependencies) {
       auto done = import(*d);
       if (!done) return done;

@@ -1,5 +1,6 @@
 #include "helm/values/values.hpp"
 
+#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
 #include "helm/go.hpp"
 
@@ -25,6 +26,7 @@ public:
 
   void tables(value& into, value from, nulls mode, const std::string& prefix) {
     if (from.is_nil_reference() || !from.is_map()) return;
+    count_steps(1 + from.size());
     auto& target = into.entries();
     for (const auto& [key, v] : from.entries()) {
       auto full = joined(prefix, key);
@@ -115,6 +117,7 @@ private:
       }
       theirs = *g;
     }
+    count_steps(1 + theirs.size());
     for (const auto& [key, v] : theirs.entries()) {
       auto& target = mine.entries();
       auto found = target.find(key);

@@ -246,9 +246,13 @@ std::string render_error(const std::string& text) {
   return files ? "" : files.error().text;
 }
 
+/// A limit ended it: of what is made, or of the steps that it took to make it.
+bool is_enough(const std::string& error) {
+  return error == "rendering template failed: the templates made more than 4194304 bytes" ||
+         error == "rendering template failed: the templates walk over too many values";
+}
+
 TEST(BadTemplate, WhatFunctionsHandBackCountsWhateverMadeIt) {
-  const std::string enough =
-      "rendering template failed: the templates made more than 4194304 bytes";
   for (const char* grow :
        {"print $s $s", "printf \"%s%s\" $s $s", "html $s $s", "js $s \"<\" $s", "urlquery $s $s",
         "println $s $s", "quote $s", "squote $s $s", "cat $s $s", "toJson $s", "b64enc $s",
@@ -259,21 +263,21 @@ TEST(BadTemplate, WhatFunctionsHandBackCountsWhateverMadeIt) {
         "{{ define \"twice\" }}{{ . }}{{ . }}{{ end }}{{ $s := \"x \\\"\" }}{{ range until 400 "
         "}}{{ $s = " +
         std::string(grow) + " }}{{ end }}");
-    EXPECT_EQ(error, enough) << grow;
+    EXPECT_TRUE(is_enough(error)) << grow << ": " << error;
   }
 }
 
 TEST(BadTemplate, MapsAndListsThatAreCopiedCount) {
-  const std::string enough =
-      "rendering template failed: the templates made more than 4194304 bytes";
   const std::string some =
       "{{ $m := dict }}{{ range $i := until 2000 }}{{ $_ := set $m (print $i) 1 }}{{ end }}{{ $l "
       ":= list }}{{ range until 100000 }}{{ $l = append $l (";
   for (const char* copy :
        {"deepCopy $m", "merge (dict) $m", "mergeOverwrite (dict) $m", "omit $m \"1\"",
         "until 10000", "fromJson (toJson $m)", "fromYaml (toYaml $m)", "keys $m",
-        "splitList \"1\" (toJson $m)", "toStrings (values $m)"})
-    EXPECT_EQ(render_error(some + std::string(copy) + ") }}{{ end }}"), enough) << copy;
+        "splitList \"1\" (toJson $m)", "toStrings (values $m)"}) {
+    const auto error = render_error(some + std::string(copy) + ") }}{{ end }}");
+    EXPECT_TRUE(is_enough(error)) << copy << ": " << error;
+  }
 }
 
 TEST(BadTemplate, ZonesThatAreFoldersAreNoZones) {

@@ -11,7 +11,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
+#include <future>
 #include <map>
+#include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -674,6 +678,30 @@ TEST(OffloadedWork, ThatWouldHoldWhatIsNotItsOwnDoesNotCompile) {
   static_assert(!std::is_constructible_v<carried<int()>, decltype(by_reference)>);
   EXPECT_EQ(sum(4), 7);
   EXPECT_EQ(by_reference() + by_pointer() + by_value(), 0);
+}
+
+TEST(RealLoop, AJobOnWhatStrangersWroteHoldsUpNoneOfOurs) {
+  loop l;
+  const auto may_end = std::make_shared<std::promise<void>>();
+  run_task(l, [&]() -> awaitable<void> {
+    task_group tasks(l);
+    tasks.start("theirs", [&]() -> awaitable<void> {
+      const auto theirs = [](const std::shared_ptr<std::promise<void>>& until) {
+        until->get_future().wait();
+      };
+      co_await l.offload_foreign(theirs, may_end);
+    });
+    const auto ours = [](int n) { return n; };
+    for (int i = 0; i < 20; ++i) {
+      const int got = co_await l.offload(ours, i);
+      EXPECT_EQ(got, i);
+    }
+    EXPECT_EQ(tasks.size(), 1u);
+    co_await tasks.cancel_and_join();
+  });
+  EXPECT_FALSE(l.finish_jobs(0s));
+  may_end->set_value();
+  EXPECT_TRUE(l.finish_jobs(60s));
 }
 
 TEST(RealLoop, IsPostedToFromAnyThread) {

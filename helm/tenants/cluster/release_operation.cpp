@@ -25,6 +25,8 @@ release::release_actions::settings settings_of(const operation_order& o, const r
   s.looked_up = o.secrets_of_all ? secrets::of_every_namespace : secrets::of_its_namespace;
   // The same over restarts and replicas: whoever comes next may end what this process leaves.
   s.instance = names::manager;
+  s.charts = service_chart_limits;
+  s.renders_in = o.timeout;
   s.line = [log, release = o.release](const std::string& line) {
     log.debug("helm", {{"release", release}, {"line", line}});
   };
@@ -164,9 +166,9 @@ awaitable<outcome<objects::object_list>> release_operation::kinds_of_the_chart()
   objects::object_list out;
   if (order_.what != operation::install) co_return out;
   const auto work = [](const std::shared_ptr<prepared_chart>& chart, const value& given) {
-    return release::crds_of(*chart, given);
+    return release::crds_of(*chart, given, service_chart_limits);
   };
-  auto files = co_await loop_.offload(work, order_.chart, detached_copy(order_.values));
+  auto files = co_await loop_.offload_foreign(work, order_.chart, detached_copy(order_.values));
   if (!files) co_return files.error();
   for (auto& [path, text] : *files) {
     auto built = co_await on_.build(std::move(text), order_.ns);

@@ -22,8 +22,15 @@ namespace {
 using reactor::awaitable;
 using requested = chart_requests::next;
 
-/// More repositories than anybody's policies name; an index of a large one takes some megabytes.
+/// More charts than anybody's policies name; what is kept of an index is one chart's versions.
 constexpr std::size_t most_indexes = 64;
+
+/// An index of 14.5 MB is known. It and an archive are held twice for a moment: as they come and as
+/// one text.
+constexpr std::size_t most_index_bytes = 24u << 20, most_archive_bytes = 8u << 20;
+/// What is kept of an index while it is read: the versions of one chart, with all that is said of
+/// them. The largest public one has a few thousand.
+constexpr std::uint64_t index_memory_bytes = 32u << 20;
 
 chart_problem not_loaded(std::string text) {
   return {chart_problem::kind::not_loaded, std::move(text)};
@@ -51,7 +58,10 @@ struct chart_supply::network {
 };
 
 chart_supply::chart_supply(reactor::loop& l, options o)
-    : loop_(l), options_(std::move(o)), cache_(std::make_shared<chart_cache>(options_.cache_bytes)), changed_(l) {}
+    : loop_(l),
+      options_(std::move(o)),
+      cache_(std::make_shared<chart_cache>(options_.cache_bytes, service_chart_limits)),
+      changed_(l) {}
 
 chart_supply::~chart_supply() = default;
 
@@ -137,7 +147,7 @@ awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
       u.problem = chart.error().text;
     return u;
   };
-  unpacked u = co_await loop_.offload(unpack, cache_, std::move(got.bytes));
+  unpacked u = co_await loop_.offload_foreign(unpack, cache_, std::move(got.bytes));
   if (!u.chart) {
     out.why = not_loaded(reactor::redact(c.text()) + ": " + u.problem);
     co_return out;
@@ -156,7 +166,7 @@ awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
 
 awaitable<chart_supply::archive> chart_supply::from_repository(chart_coordinates c) {
   archive out;
-  const auto index = co_await index_of(c.repo, out.why);
+  const auto index = co_await index_of(c.repo, c.name, out.why);
   if (!index && options_.without_index && !c.version.empty()) {
     const auto beside = registry::resolve_reference(c.repo, c.name + "-" + c.version + ".tgz");
     if (!beside) co_return out;
@@ -166,19 +176,18 @@ awaitable<chart_supply::archive> chart_supply::from_repository(chart_coordinates
     co_return got;
   }
   if (!index) co_return out;
-  const auto named = index->find(c.name);
-  if (named == index->end()) {
+  if (index->empty()) {
     out.why = not_loaded("there is no chart " + c.name + " in " + registry::without_user(c.repo));
     co_return out;
   }
   std::vector<std::string> versions;
-  for (const offer& o : named->second) versions.push_back(o.version);
+  for (const offer& o : *index) versions.push_back(o.version);
   const std::optional<std::string> chosen = choose_version(versions, c.version);
   if (!chosen) {
     out.why.is = chart_problem::kind::version_not_found;
     co_return out;
   }
-  const offer what = *std::ranges::find(named->second, *chosen, &offer::version);
+  const offer what = *std::ranges::find(*index, *chosen, &offer::version);
   out.version = *chosen;
   auto at = registry::resolve_reference(c.repo, what.url);
   if (what.url.empty() || !at) {
@@ -201,8 +210,7 @@ awaitable<chart_supply::archive> chart_supply::archive_at(std::string repo, std:
   if (known)
     for (const sources::repository_entry& e : known->entries)
       if (registry::same_url(e.url, repo)) from = e;
-  auto bytes = co_await sources::fetch(online().web, std::move(from), url,
-                                       sources::chart_archive_bytes_limit);
+  auto bytes = co_await sources::fetch(online().web, std::move(from), url, most_archive_bytes);
   if (!bytes) {
     out.why = not_loaded(bytes.error().text);
     co_return out;
@@ -243,6 +251,7 @@ awaitable<chart_supply::archive> chart_supply::from_registry(std::string referen
     at->tag = registry::tag_of(*chosen);
   }
   sources::wanted_parts chart_only;
+  chart_only.archive_bytes = most_archive_bytes;
   auto pulled = co_await r.pull(*at, chart_only);
   if (!pulled) {
     out.why = not_loaded(pulled.error().text);
@@ -255,29 +264,32 @@ awaitable<chart_supply::archive> chart_supply::from_registry(std::string referen
 }
 
 awaitable<std::shared_ptr<const chart_supply::offers>> chart_supply::index_of(std::string repo,
+                                                                              std::string name,
                                                                               chart_problem& why) {
+  const std::string part = repo + '\n' + name;
   for (;;) {
-    const chart_requests::answer is = requests_.index(repo, loop_.now());
+    const chart_requests::answer is = requests_.index(part, loop_.now());
     if (is.is == requested::failed) {
       why = is.why;
       co_return nullptr;
     }
     if (is.is == requested::use) {
-      const auto there = indexes_.find(repo);
+      const auto there = indexes_.find(part);
       if (there != indexes_.end()) co_return there->second;
-      requests_.index_gone(repo);
+      requests_.index_gone(part);
       continue;
     }
-    if (is.is == requested::fetch) co_await fetch_index(repo, is.etag);
+    if (is.is == requested::fetch) co_await fetch_index(repo, name, is.etag);
     if (is.is == requested::wait) (void)co_await changed_.wait();
   }
 }
 
-awaitable<void> chart_supply::fetch_index(std::string repo, std::string etag) {
+awaitable<void> chart_supply::fetch_index(std::string repo, std::string name, std::string etag) {
+  const std::string part = repo + '\n' + name;
   const std::string shown = registry::without_user(repo);
   const auto failed = [&](const std::string& why) {
     requests_.index_failed(
-        repo, not_loaded(shown + " is no chart repository or cannot be reached: " + why),
+        part, not_loaded(shown + " is no chart repository or cannot be reached: " + why),
         loop_.now());
     changed_.wake_all();
   };
@@ -292,9 +304,9 @@ awaitable<void> chart_supply::fetch_index(std::string repo, std::string etag) {
   if (known)
     for (const sources::repository_entry& e : known->entries)
       if (registry::same_url(e.url, repo)) from = e;
-  if (!indexes_.contains(repo)) etag.clear();  // what it names is not here any more
+  if (!indexes_.contains(part)) etag.clear();  // what it names is not here any more
   auto got = co_await sources::fetch_changed(online().web, std::move(from), *at, std::move(etag),
-                                             sources::index_bytes_limit);
+                                             most_index_bytes);
   if (!got) {
     failed(got.error().text);
     co_return;
@@ -304,31 +316,31 @@ awaitable<void> chart_supply::fetch_index(std::string repo, std::string etag) {
       std::shared_ptr<const offers> index;
       std::string problem;
     };
-    const auto read = [](const std::string& text, const std::string& of) -> reading {
-      auto content = sources::read_index(text, of);
+    const auto read = [](const std::string& text, const std::string& chart,
+                         const std::string& of) -> reading {
+      auto content = sources::read_index_of(text, chart, of, index_memory_bytes);
       if (!content) return {nullptr, content.error().text};
       auto all = std::make_shared<offers>();
-      for (const auto& [name, versions] : content->index.entries)
-        for (const sources::chart_version& v : versions) {
-          if (v.removed) continue;
-          offer one;
-          one.version = v.meta.version;
-          one.digest = v.digest;
-          if (!v.urls.empty()) one.url = v.urls.front();
-          (*all)[name].push_back(std::move(one));
-        }
+      for (const sources::chart_version& v : content->index.entries[chart]) {
+        if (v.removed) continue;
+        offer one;
+        one.version = v.meta.version;
+        one.digest = v.digest;
+        if (!v.urls.empty()) one.url = v.urls.front();
+        all->push_back(std::move(one));
+      }
       return {std::move(all), {}};
     };
-    reading r = co_await loop_.offload(read, std::move(got->body), shown);
+    reading r = co_await loop_.offload_foreign(read, std::move(got->body), name, shown);
     if (!r.index) {
       failed(r.problem);
       co_return;
     }
-    if (indexes_.size() >= most_indexes && !indexes_.contains(repo))
+    if (indexes_.size() >= most_indexes && !indexes_.contains(part))
       indexes_.erase(indexes_.begin());
-    indexes_.insert_or_assign(repo, std::move(r.index));
+    indexes_.insert_or_assign(part, std::move(r.index));
   }
-  requests_.index_came(repo, std::move(got->etag), loop_.now());
+  requests_.index_came(part, std::move(got->etag), loop_.now());
   changed_.wake_all();
 }
 

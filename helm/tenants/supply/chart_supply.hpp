@@ -31,8 +31,9 @@ struct supplied_chart {
 /// Shape    whoever asks for what is being fetched waits for that; when a question ends makes no
 ///          difference to the download.
 ///          Nothing is written to disk: archives go into a cache in memory, under their digests.
-/// Limits   those of chart_requests; an index 48 MiB, an archive 100 MiB, 120 s each; prepared
-///          charts cache_bytes.
+/// Limits   those of chart_requests; an index 24 MiB, an archive 8 MiB, 120 s each; what is made of
+///          them service_chart_limits; prepared charts cache_bytes. Together they fit into what
+///          deploy/chart gives the service.
 /// Lifetime the loop outlives it. Who uses it enters first and co_awaits leave() at last: with the
 ///          last one downloads end.
 class chart_supply {
@@ -42,7 +43,7 @@ public:
     registry::environment environment;
     /// Of a repository without an index: <repo>/<name>-<version>.tgz is asked for (15.3).
     bool without_index = false;
-    std::size_t cache_bytes = 256u << 20;
+    std::size_t cache_bytes = 24u << 20;
     reactor::metrics* metrics = nullptr;  // outlives it
     reactor::logger log;
   };
@@ -62,7 +63,7 @@ private:
   struct offer {
     std::string version, url, digest;
   };
-  using offers = std::map<std::string, std::vector<offer>>;
+  using offers = std::vector<offer>;
   struct archive {
     std::string bytes, version;
     chart_problem why;
@@ -81,14 +82,15 @@ private:
                                          std::string digest);
   reactor::awaitable<archive> from_registry(std::string reference, std::string version);
   // borrowed
-  reactor::awaitable<std::shared_ptr<const offers>> index_of(std::string repo, chart_problem& why);
-  reactor::awaitable<void> fetch_index(std::string repo, std::string etag);
+  reactor::awaitable<std::shared_ptr<const offers>> index_of(std::string repo, std::string name,
+                                                             chart_problem& why);
+  reactor::awaitable<void> fetch_index(std::string repo, std::string name, std::string etag);
 
   reactor::loop& loop_;
   options options_;
   chart_requests requests_;
   std::shared_ptr<chart_cache> cache_;  // workers fill it after this is gone, too
-  std::map<std::string, std::shared_ptr<const offers>> indexes_;  // by repository
+  std::map<std::string, std::shared_ptr<const offers>> indexes_;  // by repository and chart
   std::map<key, std::string> digests_;                            // of archives that came
   std::size_t users_ = 0;
   reactor::waiters changed_;

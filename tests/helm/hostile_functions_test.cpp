@@ -1,0 +1,214 @@
+// Every function that a template may call, with the largest that the service lets a chart give it.
+#include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
+#include "helm/render/render.hpp"
+#include "helm/template/function.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/thread_time.hpp"
+#include "tests/helm/in_child.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace helm {
+namespace {
+
+constexpr std::size_t text_size = 400'000;
+
+std::string of_pieces(std::string_view piece, std::size_t size) {
+  std::string out;
+  while (out.size() + piece.size() <= size) out += piece;
+  return out;
+}
+
+/// What charts can have in their values: long texts of several kinds, patterns that make a search
+/// go back, lists and maps of many items.
+value hostile_values() {
+  std::string mixed;
+  std::uint32_t state = 1;
+  while (mixed.size() < text_size) {
+    state = state * 1'664'525 + 1'013'904'223;
+    mixed += "ab \n$%{}\"<\xc3\xa9\xe2\x82\xac,.-_A9/"[(state >> 24) % 22];
+  }
+  value::list_type numbers, texts;
+  value::map_type members;
+  for (int i = 0; i < 30'000; ++i) numbers.push_back(value::integer(i, type::int_));
+  for (int i = 0; i < 8'000; ++i) texts.emplace_back("https://example.com/" + std::to_string(i));
+  for (int i = 0; i < 5'000; ++i) members.emplace("key-" + std::to_string(i), value(i));
+  value nested(value::map_type{});
+  for (int i = 0; i < 1'000; ++i) nested = value(value::map_type{{"a", nested}, {"b", 1}});
+  return value(value::map_type{{"same", of_pieces("a", text_size)},
+                               {"almost", of_pieces("a", text_size / 2) + "b"},
+                               {"lines", of_pieces("- a\n", text_size)},
+                               {"open", of_pieces("[", 5'000)},
+                               {"digits", of_pieces("9", text_size)},
+                               {"formats", of_pieces("%999999d", text_size / 8)},
+                               {"mixed", mixed},
+                               {"stars", of_pieces("*a", 60) + "b"},
+                               {"choices", of_pieces("{a,a,a}", 70)},
+                               {"again", "(a|b)*a(a|b){15}|a.*c"},
+                               {"wide", "(a{1,500}){1,20}b"},
+                               {"dollars", of_pieces("$1${2}$a", text_size)},
+                               {"numbers", numbers},
+                               {"texts", texts},
+                               {"members", members},
+                               {"nested", nested}});
+}
+
+const std::vector<std::string> texts{"same",  "almost", "lines",   "open",  "digits", "formats",
+                                     "mixed", "stars",  "choices", "again", "wide",   "dollars"};
+
+/// The ways to fill one parameter.
+std::vector<std::string> fillings(param p) {
+  std::vector<std::string> out;
+  const auto add = [&](const std::vector<std::string>& names) {
+    for (const auto& n : names) out.push_back("$v." + n);
+  };
+  switch (p) {
+    case param::string: add(texts); break;
+    case param::int_: return {"1", "1000000000", "-1"};
+    case param::uint32: return {"65535"};
+    case param::float64: return {"1e308"};
+    case param::boolean: return {"true"};
+    case param::list: return {"$v.numbers", "$v.texts"};
+    case param::map: return {"$v.members", "$v.nested"};
+    case param::time: return {"now"};
+    case param::version: return {"(semver \"1.2.3\")"};
+    case param::certificate: return {"(genCA \"x\" 1)"};
+    case param::any:
+    case param::reflect:
+      add({"same", "mixed", "formats"});
+      add({"numbers", "texts", "members", "nested"});
+      break;
+  }
+  return out;
+}
+
+/// Calls of `name` in which each parameter is filled in each way once, the others in step, and the
+/// last one of a variadic function many times.
+std::vector<std::string> calls_of(std::string_view name) {
+  const function& f = *find_function(name);
+  std::size_t ways = 1;
+  for (std::size_t i = 0; i < f.count; ++i) ways = std::max(ways, fillings(f.params[i]).size());
+  std::vector<std::string> out;
+  for (std::size_t shift = 0; shift < (f.count > 1 ? 2u : 1u); ++shift)
+    for (std::size_t way = 0; way < ways; ++way) {
+      std::string call(name);
+      for (std::size_t i = 0; i < f.count; ++i) {
+        const auto all = fillings(f.params[i]);
+        const std::string& one = all[(way + shift * i * 5) % all.size()];
+        const std::size_t times = f.variadic && i + 1u == f.count ? 40 : 1;
+        for (std::size_t n = 0; n < times; ++n) call += " " + one;
+      }
+      out.push_back(std::move(call));
+    }
+  return out;
+}
+
+/// What a chart with this action in a template gives in the service: "" or why not.
+std::string rendered(const std::string& action, const value& values) {
+  std::vector<std::string> warnings;
+  std::vector<chart_file> files{{"Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"},
+                                {"templates/x.yaml", "{{ $v := .Values }}{{ " + action + " }}"},
+                                {std::string(200, 'a'), of_pieces("a\n", 100'000)}};
+  const auto c = load_files(std::move(files), warnings);
+  const auto parsed = parsed_chart::parse(*c);
+  if (!parsed) return parsed.error().text;
+  render_options options;
+  options.runtime.now = [] { return std::chrono::system_clock::time_point(); };
+  options.limits.walk_steps = service_chart_limits.steps;
+  options.limits.memory_bytes = service_chart_limits.memory_bytes;
+  options.limits.output_bytes = 2 * service_chart_limits.memory_bytes;
+  const auto out = parsed->render(values, {}, default_capabilities(), options);
+  return out ? "" : out.error().text;
+}
+
+/// Renders all of them in a process with the service's memory. "" when each has come to an end.
+std::string end_of(const std::vector<std::string>& actions) {
+  return testing::in_child([&]() -> std::string {
+    reactor::end_when_memory_is_lost();
+    const reactor::memory_may_be_refused here;
+    const value values = hostile_values();
+    std::string slow;
+    for (const auto& a : actions) {
+      const auto before = reactor::thread_cpu();
+      (void)rendered(a, values);
+      const auto took = reactor::thread_cpu() - before;
+      if (std::getenv("SLOW_CALLS") && took > std::chrono::milliseconds(700))
+        std::printf("%7.2f s  %s\n", std::chrono::duration<double>(took).count(),
+                    a.substr(0, 90).c_str());
+    }
+    std::fflush(stdout);
+    return slow;
+  });
+}
+
+TEST(HostileFunctions, EachEndsInTheServicesMemoryHoweverMuchItIsGiven) {
+  for (const auto name : function_names()) EXPECT_EQ(end_of(calls_of(name)), "") << name;
+}
+
+TEST(HostileFunctions, EachEndsWithWhatAnotherMadeAsLargeAsItMay) {
+  const std::vector<std::string> makers{
+      "(repeat 400000 \"ab\")",
+      "(until 100000)",
+      "(splitList \"\" $v.mixed)",
+      "(toYaml $v.members)",
+      "(regexReplaceAll \"(a)\" $v.mixed \"$1$1$1\")",
+      "(fromYamlArray $v.lines)",
+      "(dict \"a\" $v.members \"b\" $v.nested \"c\" $v.texts)",
+      "(list $v.same $v.mixed $v.numbers)",
+      "(randAlphaNum 20000)",
+      "(b64enc $v.mixed)",
+  };
+  for (const auto name : function_names()) {
+    const function& f = *find_function(name);
+    std::vector<std::string> actions;
+    for (const auto& made : makers)
+      for (std::size_t at = 0; at < f.count; ++at) {
+        std::string call(name);
+        for (std::size_t i = 0; i < f.count; ++i)
+          call += " " + (i == at ? made : fillings(f.params[i]).front());
+        actions.push_back(std::move(call));
+      }
+    EXPECT_EQ(end_of(actions), "") << name;
+  }
+}
+
+TEST(HostileFunctions, MethodsOfFilesAndValuesEndToo) {
+  EXPECT_EQ(end_of({".Files.Glob $v.stars", ".Files.Glob $v.choices", ".Files.Glob $v.same",
+                    ".Files.Glob \"*a*a*a*a*a*a*a*a*a*a*a*a*b\"", ".Files.Get $v.same",
+                    ".Files.Lines \"" + std::string(200, 'a') + "\"", ".Files.AsConfig",
+                    ".Files.AsSecrets", "(.Files.Glob \"**\").AsConfig | fromYaml",
+                    ".Values.Table $v.mixed", ".Values.PathValue $v.mixed", ".Values.YAML",
+                    ".Capabilities.APIVersions.Has $v.same"}),
+            "");
+}
+
+TEST(HostileFunctions, WhatGrowsWithTheSquareIsRefusedByItsSteps) {
+  const value values = hostile_values();
+  const std::string walks = "walk over too many values";
+  for (const char* action : {".Files.Glob \"*a*a*a*a*a*a*a*a*a*a*a*a*b\"", "uniq $v.numbers",
+                             "regexFindAll \"a.*b|a\" $v.same -1", "without $v.numbers $v.texts",
+                             "randAlphaNum 100000000"})
+    EXPECT_NE(rendered(action, deep_copy(values)).find(walks), std::string::npos)
+        << action << ": " << rendered(action, deep_copy(values));
+  std::string many = "mulf";
+  for (int i = 0; i < 8'000; ++i) many += " 1.2345678901234567";
+  EXPECT_NE(rendered(many, deep_copy(values)).find(walks), std::string::npos);
+  // What a chart really asks for is done.
+  for (const char* action :
+       {"wrapWith 80 \"-\" $v.mixed | len", "wrap 1 $v.same | len", "trimAll $v.mixed $v.mixed",
+        "contains $v.almost $v.same", "replace $v.almost \"x\" $v.same | len",
+        "regexReplaceAll \"[a-c]+([0-9])\" (trunc 100000 $v.mixed) \"${1}\" | len",
+        "range until 2000 }}{{ . }}{{ end",
+        "$l := list }}{{ range until 3000 }}{{ $l = append $l . }}{{ end",
+        "mulf 1.5 2.5 3.5 | print"})
+    EXPECT_EQ(rendered(action, deep_copy(values)), "") << action;
+}
+
+}  // namespace
+}  // namespace helm
