@@ -143,6 +143,7 @@ boost::json::object measure_hostile() {
 
   boost::json::object o = environment();
   o["attacks"] = attacks().size();
+  o["charts"] = std::ranges::count(attacks(), attack::kind::chart, &attack::what);
   const auto of_loop = [](const reading& r) { return !is_pack(r); };
   const std::vector<std::size_t> by_stall = largest(all.readings, shown, stall, of_loop);
   const reading* const most = by_stall.empty() ? nullptr : &all.readings.at(by_stall.front());

@@ -2,6 +2,7 @@
 
 #include "bench/hostile/attackers.hpp"
 #include "bench/hostile/callers.hpp"
+#include "bench/hostile/charts.hpp"
 #include "bench/hostile/kubeconfigs.hpp"
 #include "bench/hostile/neighbours.hpp"
 #include "bench/hostile/other_core.hpp"
@@ -99,7 +100,7 @@ public:
     ca_.assign(std::istreambuf_iterator<char>(in), {});
   }
 
-  /// Packs and kubeconfigs bring a loop of their own, so they come before this one runs; what is
+  /// Packs, kubeconfigs and charts bring a loop of their own, so they come before this one runs; what is
   /// left is networked.
   static std::vector<std::size_t> undergo_alone(const std::vector<std::size_t>& wanted) {
     std::vector<std::size_t> networked;
@@ -129,7 +130,11 @@ private:
     const attack a = attacks()[n];
     reading r;
     r.attack = n;
-    if (a.what == attack::kind::pack) {
+    if (a.what == attack::kind::chart) {
+      const chart_outcome o = try_chart(charts()[a.index]);
+      r.stall_ms = ms(o.worst_stall);
+      r.escaped = !o.neighbour || o.ours == 0;
+    } else if (a.what == attack::kind::pack) {
       const pack_outcome o = try_pack(packs()[a.index]);
       r.stall_ms = ms(o.worst_stall);
       r.escaped = o.escaped;
@@ -345,6 +350,7 @@ std::string attack::name() const {
     case kind::caller: return "caller: " + callers()[index].name;
     case kind::pack: return "pack: " + packs()[index].name;
     case kind::kubeconfig: return "kubeconfig: " + kubeconfigs()[index].name;
+    case kind::chart: return "chart: " + charts()[index].name;
   }
   return {};
 }
@@ -359,6 +365,7 @@ const std::vector<attack>& attacks() {
     add(attack::kind::caller, callers().size());
     add(attack::kind::pack, packs().size());
     add(attack::kind::kubeconfig, kubeconfigs().size());
+    add(attack::kind::chart, charts().size());
     return made;
   }();
   return all;

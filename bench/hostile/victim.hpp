@@ -6,9 +6,9 @@
 
 namespace bench::hostile {
 
-/// Everything that is tried, in one numbering: servers, callers, packs, kubeconfigs.
+/// Everything that is tried, in one numbering: servers, callers, packs, kubeconfigs, charts.
 struct attack {
-  enum class kind { server, caller, pack, kubeconfig } what;
+  enum class kind { server, caller, pack, kubeconfig, chart } what;
   std::size_t index;  // in its own table
   std::string name() const;
 };

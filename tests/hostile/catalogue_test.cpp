@@ -1,4 +1,5 @@
 #include "bench/hostile/callers.hpp"
+#include "bench/hostile/charts.hpp"
 #include "bench/hostile/kubeconfigs.hpp"
 #include "bench/hostile/packs.hpp"
 #include "bench/hostile/servers.hpp"
@@ -24,7 +25,7 @@ std::size_t names_in(const Table& table) {
 TEST(HostileCatalogue, SaysHowManyPeersOfEachKindThereAre) {
   std::cout << "## servers " << names_in(servers()) << " packs " << names_in(packs())
             << " kubeconfigs " << names_in(kubeconfigs()) << " callers " << names_in(callers())
-            << "\n";
+            << " charts " << names_in(charts()) << "\n";
 }
 
 }  // namespace
