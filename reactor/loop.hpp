@@ -94,15 +94,15 @@ public:
   /// does not stop `f`, which then runs later than whatever the caller was part of: hence it holds
   /// nothing, and has values that own what they consist of. Simulated, it runs on the loop at a
   /// seeded later moment.
-  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
-    requires detached_job<F, V...>
-  awaitable<T> offload(F f, V... values);
-  /// The same for work on what strangers wrote: charts, their archives, indexes, schemas and values.
+  template <class F, class... A, class T = std::invoke_result_t<F&, std::decay_t<A>&...>>
+    requires detached_job<F, std::decay_t<A>...>
+  awaitable<T> offload(F f, A&&... values);
+  /// The same for work on what strangers wrote: charts, archives, indexes, schemas and values.
   /// One such job runs at a time, on a worker of its own: ours never wait for it, and the memory
   /// that one may take is what the process needs for all.
-  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
-    requires detached_job<F, V...>
-  awaitable<T> offload_foreign(F f, V... values);
+  template <class F, class... A, class T = std::invoke_result_t<F&, std::decay_t<A>&...>>
+    requires detached_job<F, std::decay_t<A>...>
+  awaitable<T> offload_foreign(F f, A&&... values);
   /// The same for a job whose outcome several callers wait for, so that none of them owns it: it
   /// comes back by post().
   template <class F, class... V>
@@ -131,8 +131,16 @@ private:
   struct real_parts;
   struct served_stop;
   enum class of { ours, strangers };
-  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
-  awaitable<T> run_job(of whose, F f, V... values);
+  template <class F, class T, class... V>
+  struct held_job {
+    held_job(F g, std::tuple<V...> v) : f(g), values(std::move(v)) {}
+    F f;
+    std::tuple<V...> values;
+    std::conditional_t<std::is_void_v<T>, std::monostate, std::optional<T>> value;
+    std::exception_ptr error;
+  };
+  template <class T, class Job>
+  awaitable<T> run_job(of whose, std::shared_ptr<Job> shared);
   awaitable<void> run_on_worker(of whose, std::function<void()> job);
   void run_aside(std::function<void()> job, of whose = of::ours);
   void come_to(std::uint64_t job, std::uint64_t callbacks_left);
@@ -164,34 +172,34 @@ private:
   std::unique_ptr<network> network_;
 };
 
-template <class F, class... V, class T>
-  requires detached_job<F, V...>
-awaitable<T> loop::offload(F f, V... values) {
-  return run_job(of::ours, f, std::move(values)...);
+// The values are copied here and not in the caller's co_await expression: what is copied for a
+// parameter there, GCC 12 destroys twice.
+template <class F, class... A, class T>
+  requires detached_job<F, std::decay_t<A>...>
+awaitable<T> loop::offload(F f, A&&... values) {
+  auto held = std::make_shared<held_job<F, T, std::decay_t<A>...>>(
+      f, std::tuple<std::decay_t<A>...>(std::forward<A>(values)...));
+  return run_job<T>(of::ours, std::move(held));
 }
 
-template <class F, class... V, class T>
-  requires detached_job<F, V...>
-awaitable<T> loop::offload_foreign(F f, V... values) {
-  return run_job(of::strangers, f, std::move(values)...);
+template <class F, class... A, class T>
+  requires detached_job<F, std::decay_t<A>...>
+awaitable<T> loop::offload_foreign(F f, A&&... values) {
+  auto held = std::make_shared<held_job<F, T, std::decay_t<A>...>>(
+      f, std::tuple<std::decay_t<A>...>(std::forward<A>(values)...));
+  return run_job<T>(of::strangers, std::move(held));
 }
 
-template <class F, class... V, class T>
-awaitable<T> loop::run_job(of whose, F f, V... values) {
-  struct state {
-    std::tuple<V...> values;
-    std::conditional_t<std::is_void_v<T>, std::monostate, std::optional<T>> value;
-    std::exception_ptr error;
-  };
-  auto shared = std::make_shared<state>(state{std::tuple<V...>(std::move(values)...), {}, {}});
+template <class T, class Job>
+awaitable<T> loop::run_job(of whose, std::shared_ptr<Job> shared) {
   // Named before awaiting: GCC 12 destroys a closure that is a temporary of a co_await expression
   // twice.
-  std::function<void()> job = [f, shared] {
+  std::function<void()> job = [shared] {
     try {
       if constexpr (std::is_void_v<T>) {
-        std::apply(f, shared->values);
+        std::apply(shared->f, shared->values);
       } else {
-        shared->value.emplace(std::apply(f, shared->values));
+        shared->value.emplace(std::apply(shared->f, shared->values));
       }
     } catch (...) {
       shared->error = std::current_exception();

@@ -100,8 +100,8 @@ public:
     ca_.assign(std::istreambuf_iterator<char>(in), {});
   }
 
-  /// Packs, kubeconfigs and charts bring a loop of their own, so they come before this one runs; what is
-  /// left is networked.
+  /// Packs, kubeconfigs and charts bring a loop of their own, so they come before this one runs;
+  /// what is left is networked.
   static std::vector<std::size_t> undergo_alone(const std::vector<std::size_t>& wanted) {
     std::vector<std::size_t> networked;
     for (const std::size_t n : wanted) {

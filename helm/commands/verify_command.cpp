@@ -58,11 +58,11 @@ awaitable<command_result> compare(command_context c, compare_options o) {
   o.chart = located->path;
   words ours = template_words(o);
   // What it asks for the time and for random bytes is the program's, and outlives its loop's jobs.
-  const auto render = [](const words& line, const reactor::vouched<render_runtime>& runtime) {
-    return run_command(line, runtime.value);
+  const auto render = [](const words& line, const reactor::vouched<render_runtime>& with) {
+    return run_command(line, with.value);
   };
-  const command_result own =
-      co_await c.loop.offload(render, ours, reactor::vouched<render_runtime>{c.runtime});
+  reactor::vouched<render_runtime> runtime{c.runtime};
+  const command_result own = co_await c.loop.offload(render, ours, std::move(runtime));
   reactor::command call;
   call.argv.emplace_back("helm");
   call.argv.insert(call.argv.end(), ours.begin(), ours.end());

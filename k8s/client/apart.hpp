@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -47,12 +48,10 @@ public:
   explicit apart(reactor::loop& l) : loop_(l), turn_(l) {}
 
   /// As loop::offload.
-  template <class F, class... V, class T = std::invoke_result_t<F&, V&...>>
-    requires reactor::detached_job<F, V...>
-  awaitable<T> run(F f, V... values) {
-    while (busy_) (void)co_await turn_.wait();
-    const taken turn(*this);
-    co_return co_await loop_.offload(f, std::move(values)...);
+  template <class F, class... A, class T = std::invoke_result_t<F&, std::decay_t<A>&...>>
+    requires reactor::detached_job<F, std::decay_t<A>...>
+  awaitable<T> run(F f, A&&... values) {
+    return run_alone<T>(f, std::tuple<std::decay_t<A>...>(std::forward<A>(values)...));
   }
 
   awaitable<std::unique_ptr<wire_document>> parse(reactor::wiped_string text) {
@@ -71,6 +70,15 @@ public:
   }
 
 private:
+  template <class T, class F, class Values>
+  awaitable<T> run_alone(F f, Values values) {
+    while (busy_) (void)co_await turn_.wait();
+    const taken turn(*this);
+    awaitable<T> job =
+        std::apply([&](auto&... v) { return loop_.offload(f, std::move(v)...); }, values);
+    co_return co_await std::move(job);
+  }
+
   class taken {
   public:
     explicit taken(apart& of) noexcept : of_(of) { of_.busy_ = true; }

@@ -367,12 +367,13 @@ result<std::shared_ptr<sandbox>> sandbox::open(reactor::loop& l, std::string lab
 reactor::awaitable<result<std::shared_ptr<sandbox>>> sandbox::open_aside(
     reactor::loop& l, std::string label, pack_files files, sandbox_limits limits, author by) {
   const auto opening = [](reactor::loop& of, std::string& name, pack_files& all,
-                          const reactor::vouched<sandbox_limits>& most, author whose) {
-    return open(of, std::move(name), std::move(all), most.value, whose);
+                          const reactor::vouched<sandbox_limits>& within, author whose) {
+    return open(of, std::move(name), std::move(all), within.value, whose);
   };
   // The limits may name a trial of memory: a test's, which waits for what it began.
+  reactor::vouched<sandbox_limits> most{std::move(limits)};
   co_return co_await l.offload(opening, std::ref(l), std::move(label), std::move(files),
-                               reactor::vouched<sandbox_limits>{std::move(limits)}, by);
+                               std::move(most), by);
 }
 
 reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in, std::string entry,
