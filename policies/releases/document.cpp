@@ -88,7 +88,8 @@ entry read_entry(yaml_source& from, const json::object& o, part p, std::size_t i
         }
       }
     }
-    e.unknown = from.others(o, {"name", "version", "catalog", "componentVersion", "dependsOn"});
+    e.unknown = from.unknown(o, {"name", "version", "catalog", "componentVersion", "dependsOn"},
+                             here, subject);
   } else {
     e.reference = from.text(o, "reference", here, subject, need::optional).value_or("");
     if (const json::value* flag = o.if_contains("releaseOperatorDeploy");
@@ -100,11 +101,9 @@ entry read_entry(yaml_source& from, const json::object& o, part p, std::size_t i
                   "releaseOperatorDeploy: expected true or false");
       }
     }
-    e.unknown =
-        from.others(o, {"name", "version", "catalog", "reference", "releaseOperatorDeploy"});
+    e.unknown = from.unknown(
+        o, {"name", "version", "catalog", "reference", "releaseOperatorDeploy"}, here, subject);
   }
-  for (const unknown_field& f : e.unknown)
-    from.note("release.unknown-field", subject, here / f.name, "nobody here knows this field");
   return e;
 }
 
@@ -202,6 +201,10 @@ std::string canonical(const std::vector<entry>& entries, part p) {
 
 }  // namespace
 
+std::string_view default_catalog(bool app) {
+  return app ? default_app_catalog : default_component_catalog;
+}
+
 void renew_hash(document& d) {
   std::string text = canonical(d.components, part::component) + canonical(d.apps, part::app);
   json::object rest;
@@ -258,9 +261,9 @@ result<document> read_document(std::string_view text, std::string file) {
   d.end_of_life = from.text(spec, "endOfLifeDate", at, subject, need::optional).value_or("");
   d.notice = from.text(spec, "notice", at, subject, need::optional).value_or("");
   check_state(from, d, at, subject);
-  d.unknown = from.others(spec, {"apps", "components", "date", "state", "endOfLifeDate", "notice"});
-  for (const unknown_field& f : d.unknown)
-    from.note("release.unknown-field", subject, at / f.name, "nobody here knows this field");
+  d.unknown = from.unknown(spec, {"apps", "components", "date", "state", "endOfLifeDate", "notice"},
+                           at, subject);
+  (void)from.unknown(root, {"apiVersion", "kind", "metadata", "spec", "status"}, top, subject);
   if (from.too_long) return *from.too_long;
   d.problems = std::move(from.problems);
   renew_hash(d);

@@ -55,6 +55,9 @@ reactor::result<document> read_document(std::string_view text, std::string file)
 /// read_document reads back.
 std::string write_document(const document& d);
 
+/// The catalog of an app, or of a component, that names none.
+std::string_view default_catalog(bool app);
+
 /// Fills in `hash` again after a change.
 void renew_hash(document& d);
 

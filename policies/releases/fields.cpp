@@ -38,11 +38,13 @@ std::string_view kind_of(const json::value& v) {
   return "";
 }
 
-void name_list(json::value& root, std::string_view name) {
-  if (name.empty() || !root.is_array()) return;
+/// Whether the document is a list, which becomes a mapping with that list in `name`.
+bool name_list(json::value& root, std::string_view name) {
+  if (name.empty() || !root.is_array()) return false;
   json::object named;
   named.emplace(name, std::move(root));
   root = std::move(named);
+  return true;
 }
 
 /// A number as people write it: 253830 for what JSON would call 2.5383E5.
@@ -81,7 +83,7 @@ result<yaml_source> yaml_source::read(std::string_view text, std::string file,
                                       std::string_view list_name) {
   auto root = formats::parse_yaml(text, "read " + file, limits(formats::yaml_scalars::resolved));
   if (!root) return root.error();
-  name_list(*root, list_name);
+  const bool is_list = name_list(*root, list_name);
   if (!root->is_object())
     return reactor::make_fault(errc::malformed, "read " + file,
                                "expected a mapping, got " + std::string(kind_of(*root)));
@@ -89,6 +91,7 @@ result<yaml_source> yaml_source::read(std::string_view text, std::string file,
   made.text_ = text;
   made.file_ = std::move(file);
   made.list_name_ = list_name;
+  made.is_list_ = is_list;
   made.root_ = std::move(*root);
   return made;
 }
@@ -140,7 +143,10 @@ std::optional<std::string> yaml_source::text(const json::object& of, std::string
     text = own_text(here);
     note(wrong_type, subject, here,
          std::string(name) + " " + text + " is no text: YAML reads it as " +
-             std::string(kind_of(*v)) + ", " + shown(*v) + "; put it in quotes",
+             std::string(kind_of(*v)) + ", " + shown(*v) +
+             // A version that YAML takes for a number lacks one of its own: quotes do not mend it.
+             (wrong_type == "release.schema" ? "; put it in quotes"
+                                             : "; a version has three numbers, such as 1.2.3"),
          text, shown(*v));
   }
   if (text.size() > longest_field && !too_long)
@@ -179,6 +185,25 @@ std::vector<unknown_field> yaml_source::others(const json::object& of,
   }
   std::sort(found.begin(), found.end(),
             [](const unknown_field& a, const unknown_field& b) { return a.name < b.name; });
+  return found;
+}
+
+std::vector<unknown_field> yaml_source::unknown(const json::object& of,
+                                                std::initializer_list<std::string_view> known,
+                                                const place& at, const std::string& subject) {
+  std::vector<unknown_field> found = others(of, known);
+  for (const unknown_field& f : found) {
+    const place here = at / f.name;
+    std::vector<std::string> way = here.steps;
+    if (is_list_) way.erase(way.begin());
+    // A document on one line is an object of a server.
+    const std::size_t line = text_.find('\n') == text_.npos ? 0 : formats::yaml_line_of(text_, way);
+    const std::string_view near = nearest(known, f.name);
+    note("release.unknown-field", subject, here,
+         (line > 0 ? "line " + std::to_string(line) + ": " : "") + "no field " + quoted(f.name) +
+             " is known" + (near.empty() ? "" : "; is it " + std::string(near) + "?"),
+         f.name, std::string(near));
+  }
   return found;
 }
 

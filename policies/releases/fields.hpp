@@ -56,6 +56,10 @@ public:
   /// The fields that are none of `known`.
   std::vector<unknown_field> others(const boost::json::object& of,
                                     std::initializer_list<std::string_view> known);
+  /// The same, each a problem with its line and the known field that it may be.
+  std::vector<unknown_field> unknown(const boost::json::object& of,
+                                     std::initializer_list<std::string_view> known, const place& at,
+                                     const std::string& subject);
 
   std::vector<problem> problems;
   /// A field's text was longer than the limit.
@@ -64,6 +68,7 @@ public:
 private:
   std::string own_text(const place& at);
   std::string text_, file_, list_name_;
+  bool is_list_ = false;
   boost::json::value root_;
   // the same with each scalar's own text, when somebody asked
   std::optional<boost::json::value> own_;

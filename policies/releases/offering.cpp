@@ -222,8 +222,8 @@ result<std::string> edited_requests(std::string_view text, const pin_edit& edit,
   };
   auto before = read_requests(text, edit.file);
   if (!before) return before.error();
-  if (!before->problems.empty())
-    return cannot(before->problems.front().evidence + ": " + before->problems.front().why);
+  for (const problem& p : before->problems)
+    if (p.id != "release.unknown-field") return cannot(p.evidence + ": " + p.why);
   if (edit.edit == "same" || edit.edit == "none") return std::string(text);
   const bool on_top = edit.edit == "new";
   const auto which = static_cast<std::size_t>(edit.block);

@@ -2,6 +2,7 @@
 
 #include "formats/version_range.hpp"
 #include "policies/releases/fields.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json.hpp>
 
@@ -262,6 +263,7 @@ result<request_file> read_requests(std::string_view text, std::string file) {
     if (block == nullptr) continue;
     request_block b;
     b.range = from.text(*block, "name", here, subject, need::required).value_or("");
+    (void)from.unknown(*block, {"name", "requests"}, here, subject);
     const json::array* requests = from.list(*block, "requests", here, subject, need::required);
     if (requests == nullptr) continue;
     if (auto fits = check_count(*requests, from, here / "requests"); !fits) return fits.error();
@@ -273,12 +275,14 @@ result<request_file> read_requests(std::string_view text, std::string file) {
       r.name = from.text(*o, "name", at, subject, need::required).value_or("");
       r.version = from.text(*o, "version", at, subject, need::required).value_or("");
       r.issue = from.text(*o, "issue", at, subject, need::optional).value_or("");
+      (void)from.unknown(*o, {"name", "version", "issue", "except"}, at, subject);
       if (const json::array* except = from.list(*o, "except", at, subject, need::optional)) {
         if (auto fits = check_count(*except, from, at / "except"); !fits) return fits.error();
         for (std::size_t k = 0; k < except->size(); ++k) {
           const place inside = (at / "except").entry(k, "");
           const json::object* e = from.object((*except)[k], inside, subject);
           if (e == nullptr) continue;
+          (void)from.unknown(*e, {"releaseVersion", "reason"}, inside, subject);
           r.except.push_back(
               {from.text(*e, "releaseVersion", inside, subject, need::required).value_or(""),
                from.text(*e, "reason", inside, subject, need::optional).value_or("")});
@@ -307,11 +311,11 @@ result<std::vector<waiver>> read_waivers(std::string_view text, std::string file
       const json::object* o = from.object((*list)[i], here, "");
       if (o == nullptr) continue;
       waiver w;
+      (void)from.unknown(
+          *o, {"rule", "subject", "release", "train", "hash", "reason", "by", "until"}, here, "");
       const char* of = o->contains("train") && !o->contains("release") ? "train" : "release";
-      for (const auto& [name, into] : {std::pair{"rule", &w.rule},
-                                       {"subject", &w.subject},
-                                       {of, &w.of},
-                                       {"hash", &w.hash}})
+      for (const auto& [name, into] :
+           {std::pair{"rule", &w.rule}, {"subject", &w.subject}, {of, &w.of}, {"hash", &w.hash}})
         *into = from.text(*o, name, here, "", need::required).value_or("");
       for (const auto& [name, into] :
            {std::pair{"reason", &w.reason}, {"by", &w.by}, {"until", &w.until}})
@@ -339,6 +343,16 @@ result<std::map<std::string, std::string>> read_app_ranges(std::string_view text
     return make_fault(errc::malformed, "read ranges of Kubernetes",
                       source->problems.front().evidence + ": " + source->problems.front().why);
   return out;
+}
+
+std::shared_ptr<const document> base_of(const provider_folder& folder, std::size_t index) {
+  if (index == 0) return nullptr;
+  const auto at = reactor::parse_rfc3339(folder.releases[index]->date);
+  for (std::size_t i = index; at && i-- > 0;) {
+    const auto before = reactor::parse_rfc3339(folder.releases[i]->date);
+    if (before && *before <= *at) return folder.releases[i];
+  }
+  return folder.releases[index - 1];
 }
 
 std::shared_ptr<const document> repository::find(const std::string& name) const {

@@ -1,6 +1,7 @@
 #include "policies/releases/document.hpp"
 
 #include "asking.hpp"
+#include "policies/releases/planning.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -64,13 +65,47 @@ TEST(ReleaseDocument, KeepsWhatNobodyKnows) {
   auto read = read_document(
       text_of_release(good_spec + "    flavour: 7\n  workloads:\n  - {a: 1.5}\n"), "r.yaml");
   ASSERT_TRUE(read) << read.error().message();
-  EXPECT_THAT(problems_of(write_document(*read)),
-              ElementsAre("release.unknown-field component/kubernetes r.yaml: "
-                          "spec.components[kubernetes].flavour: nobody here knows this field",
-                          "release.unknown-field release/aws-34.5.0 r.yaml: spec.workloads: nobody "
-                          "here knows this field"));
+  EXPECT_THAT(
+      problems_of(write_document(*read)),
+      ElementsAre("release.unknown-field component/kubernetes r.yaml: "
+                  "spec.components[kubernetes].flavour: line 10: no field \"flavour\" is known",
+                  "release.unknown-field release/aws-34.5.0 r.yaml: spec.workloads: line "
+                  "13: no field \"workloads\" is known"));
   EXPECT_THAT(write_document(*read), HasSubstr("flavour: 7"));
   EXPECT_THAT(write_document(*read), HasSubstr("a: 1.5"));
+}
+
+TEST(ReleaseDocument, NamesTheFieldThatAnUnknownOneMayBe) {
+  EXPECT_THAT(
+      problems_of("apiVersion: release.giantswarm.io/v1alpha1\nkind: Release\nstatu: {}\n"
+                  "metadata: {name: aws-34.5.0}\nspec:\n  date: \"2026-07-23T09:17:35Z\"\n"
+                  "  state: active\n  stat: x\n  apps:\n  - name: a\n    version: 1.2.3\n"
+                  "    dependOn: [b]\n  components:\n  - {name: kubernetes, version: 1.34.10}\n"),
+      ElementsAre("release.unknown-field app/a r.yaml: spec.apps[a].dependOn: line 12: no field "
+                  "\"dependOn\" is known; is it dependsOn?",
+                  "release.unknown-field release/aws-34.5.0 r.yaml: spec.stat: line 8: no field "
+                  "\"stat\" is known; is it state?",
+                  "release.unknown-field release/aws-34.5.0 r.yaml: statu: line 3: no field "
+                  "\"statu\" is known; is it status?"));
+}
+
+TEST(ReleaseDocuments, BesideAReleaseTheirUnknownFieldsAreNamedToo) {
+  const auto why = [](const auto& read) { return read ? std::string() : read.error().message(); };
+  EXPECT_THAT(why(read_waivers("- {rule: a, subject: b, release: c, hash: d}\n"
+                               "- rule: a\n  subject: b\n  release: c\n  hash: d\n  untill: e\n",
+                               "waivers.yaml")),
+              HasSubstr("waivers[2].untill: line 6: no field \"untill\" is known; is it until?"));
+  EXPECT_THAT(why(read_suites("- {suite: a, hash: b, result: passed, at: 1}\n", "suites.yaml")),
+              HasSubstr("suites[1].at: line 1: no field \"at\" is known"));
+  EXPECT_THAT(why(read_readiness("readiness:\n- {item: a, state: open, stat: 1}\n", "r.yaml")),
+              HasSubstr("line 2: no field \"stat\" is known; is it state?"));
+  auto requests = read_requests(
+      "releases:\n- name: \">= 1.0.0\"\n  requests:\n  - name: a\n    version: \"1\"\n"
+      "    exept: [{releaseVersion: 1.0.0, reason: x}]\n",
+      "requests.yaml");
+  ASSERT_TRUE(requests);
+  ASSERT_EQ(requests->problems.size(), 1u);
+  EXPECT_EQ(requests->problems[0].why, "line 6: no field \"exept\" is known; is it except?");
 }
 
 TEST(ReleaseDocument, KeepsTheValueOfANumberThatNobodyKnows) {
@@ -90,12 +125,12 @@ TEST(ReleaseDocument, SaysWhatYamlMadeOfAVersion) {
       ElementsAre(
           "release.version-not-string app/a r.yaml: spec.apps[a].version: version 25383e1 is no "
           "text: "
-          "YAML reads it as a float, 253830; put it in quotes",
+          "YAML reads it as a float, 253830; a version has three numbers, such as 1.2.3",
           "release.version-not-string app/b r.yaml: spec.apps[b].version: version 1234567 is no "
           "text: "
-          "YAML reads it as an integer, 1234567; put it in quotes",
+          "YAML reads it as an integer, 1234567; a version has three numbers, such as 1.2.3",
           "release.version-not-string app/c r.yaml: spec.apps[c].version: version 1.30 is no text: "
-          "YAML reads it as a float, 1.3; put it in quotes"));
+          "YAML reads it as a float, 1.3; a version has three numbers, such as 1.2.3"));
 }
 
 TEST(ReleaseDocument, NamesThePlaceOfEachProblem) {
@@ -110,7 +145,8 @@ TEST(ReleaseDocument, NamesThePlaceOfEachProblem) {
           "release.schema component/etcd r.yaml: spec.components[etcd].version: version is missing",
           "release.schema component/2 r.yaml: spec.components[2].name: name is missing",
           "release.version-not-string component/etcd r.yaml: spec.components[etcd].version: "
-          "version 1.2 is no text: YAML reads it as a float, 1.2; put it in quotes",
+          "version 1.2 is no text: YAML reads it as a float, 1.2; a version has three numbers, "
+          "such as 1.2.3",
           "component.duplicate component/etcd r.yaml: spec.components[etcd]: etcd is there twice, "
           "and nobody agrees on which one counts",
           "release.schema release/aws_34 r.yaml: spec.components[4]: expected a mapping, got an "
@@ -217,6 +253,30 @@ TEST(ReleaseRepository, ReadsBothFormsOfAFolder) {
   EXPECT_EQ(read->find("capa", "34.5.0")->name, "aws-34.5.0");
   EXPECT_EQ(read->find("azure", "14.1.0")->name, "v14.1.0");
   EXPECT_FALSE(read->find("azure", "99.0.0"));
+}
+
+TEST(ReleaseRepository, KnowsWhatAReleaseWasMadeFrom) {
+  // A minor of the old major comes out after the new major.
+  provider_folder folder;
+  const auto add = [&](const char* version, const char* date) {
+    auto d = std::make_shared<document>();
+    d->name = std::string("aws-") + version;
+    d->date = date;
+    folder.releases.push_back(std::move(d));
+  };
+  add("33.1.0", "2025-12-01T00:00:00Z");
+  add("33.4.0", "2026-06-01T00:00:00Z");
+  add("34.0.0", "2026-01-15T00:00:00+01:00");
+  add("34.1.0", "2026-07-01T00:00:00Z");
+  add("34.2.0", "someday");
+  std::string bases;
+  for (std::size_t i = 0; i < folder.releases.size(); ++i) {
+    const auto base = base_of(folder, i);
+    bases += (base ? base->name : "none") + " ";
+  }
+  EXPECT_EQ(bases, "none aws-33.1.0 aws-33.1.0 aws-34.0.0 aws-34.1.0 ");
+  folder.releases.erase(folder.releases.begin());
+  EXPECT_EQ(base_of(folder, 1)->name, "aws-33.4.0") << "where none was there by then";
 }
 
 TEST(ReleaseRepository, SaysWhenThereIsNone) {
