@@ -65,6 +65,13 @@ pool_image read_image(answer_reader& from) {
   return i;
 }
 
+baked_tool read_tool(answer_reader& from) {
+  baked_tool t;
+  t.name = from.text("name");
+  t.version = from.text("version");
+  return t;
+}
+
 }  // namespace
 
 std::int64_t release_instructions(std::size_t entries) {
@@ -79,6 +86,7 @@ result<map_answer> read_map_answer(const value& answer, const map_question& ques
   out.chart = from.text("chart");
   out.explained = from.text("explained");
   out.images = from.list<pool_image>("images", read_image);
+  out.inside = from.list<baked_tool>("inside", read_tool);
   out.findings = read_findings(from);
   from.done();
   out.verdict = decide(out.findings);

@@ -64,6 +64,7 @@ struct map_answer {
   std::string provider, chart;     // "aws", "7.7.3"
   std::string explained;           // "cluster-aws 7.7.3 in [1.3.3, 8.5.0)"
   std::vector<pool_image> images;  // one a pool, in their order; empty with an error
+  std::vector<baked_tool> inside;  // of the toolbox, where the tables know it for the provider
   std::vector<finding> findings;
   decision verdict = decision::allow;
   call_cost cost;

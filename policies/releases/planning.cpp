@@ -196,9 +196,16 @@ reactor::awaitable<result<diff_answer>> may_pass(host& packs, subject s,
 
 reactor::awaitable<result<bump_answer>> next_release(
     host& packs, subject s, std::shared_ptr<const bump_question> question) {
-  // Every version that there is may be compared with every other, and the combinations of what is
-  // baked in are tried.
+  // Every version that there is may be compared with every other, the combinations of what is
+  // baked in are tried, and each proposal is judged as `check` judges it, until one has no error.
+  constexpr std::size_t judged = 10;
   std::size_t entries = 500 + 4 * releases::entries_of(*question->base);
+  diff_question step;
+  step.base = step.release = question->base;
+  step.others = question->others;
+  step.requests = question->requests;
+  step.catalogue = question->catalogue;
+  entries += judged * releases::entries_of(step);
   for (const auto& [name, versions] : question->available) entries += 4 * versions.size();
   if (question->requests)
     entries += question->requests->blocks.size() * releases::entries_of(*question->base);
@@ -206,6 +213,18 @@ reactor::awaitable<result<bump_answer>> next_release(
   co_return co_await ask<bump_answer>(packs, "release.bump", std::move(s), std::move(question),
                                       entries, read_bump_answer);
 }
+
+namespace {
+
+entry new_entry(const bump_item& item) {
+  entry e;
+  e.name = item.name;
+  e.version = item.to;
+  e.catalog = default_catalog(item.kind == "app");
+  return e;
+}
+
+}  // namespace
 
 document draft_of(const bump_question& question, const bump_answer& answer, std::string date) {
   document d = *question.base;
@@ -219,7 +238,13 @@ document draft_of(const bump_question& question, const bump_answer& answer, std:
   d.annotations.clear();
   d.problems.clear();
   for (const bump_item& item : answer.items) {
-    for (entry& e : item.kind == "app" ? d.apps : d.components) {
+    auto& list = item.kind == "app" ? d.apps : d.components;
+    if (item.to.empty()) {
+      std::erase_if(list, [&](const entry& e) { return e.name == item.name; });
+    } else if (item.from.empty()) {
+      list.push_back(new_entry(item));
+    }
+    for (entry& e : list) {
       if (e.name == item.name) e.version = item.to;
     }
   }
@@ -268,7 +293,7 @@ result<std::map<std::string, std::vector<std::string>>> read_available(std::stri
         out[name].emplace_back((*list)[i].get_string());
       } else {
         from.note("release.schema", "", (top / name).entry(i, ""),
-                  "expected a version as a text; put it in quotes");
+                  "expected a version of three numbers, such as 1.2.3");
       }
     }
   }
@@ -310,6 +335,7 @@ result<std::vector<suite_run>> read_suites(std::string_view text, std::string fi
     const json::object* o = from.object((*list)[i], here, "");
     if (o == nullptr) continue;
     suite_run r;
+    (void)from.unknown(*o, {"suite", "hash", "result"}, here, "");
     for (const auto& [name, into] :
          {std::pair{"suite", &r.suite}, {"hash", &r.hash}, {"result", &r.result}})
       *into = from.text(*o, name, here, "", yaml_source::need::required).value_or("");
@@ -335,6 +361,7 @@ result<std::vector<readiness_item>> read_readiness(std::string_view text, std::s
     const json::object* o = from.object((*list)[i], here, "");
     if (o == nullptr) continue;
     readiness_item r;
+    (void)from.unknown(*o, {"item", "state"}, here, "");
     r.item = from.text(*o, "item", here, "", yaml_source::need::required).value_or("");
     const auto state = from.text(*o, "state", here, "", yaml_source::need::required);
     r.closed = state == "closed";

@@ -62,6 +62,7 @@ struct bump_question {
   std::string prefix;                                                  // test: of its pre-release
   bool asked = false;  // test: it gets a pre-release whatever is picked
 };
+/// `from` is empty for what comes, `to` for what goes.
 struct bump_item {
   std::string kind, name, from, to, why;
 };

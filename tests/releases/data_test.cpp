@@ -86,7 +86,7 @@ TEST(ReleaseData, ANameMayCarryAHashOfTheTools) {
   EXPECT_EQ(one.size(), std::string_view("os-1.35.1-h0123456789").size());
   EXPECT_EQ(named({{"containerd", "1.7.0"}, {"image-builder", "1.0.0"}}), one);
   EXPECT_NE(named({{"containerd", "1.7.1"}, {"image-builder", "1.0.0"}}), one);
-  EXPECT_EQ(named({}), "image.hash-invalid");
+  EXPECT_NE(named({}), one) << "without a list: the components that are baked in";
   EXPECT_EQ(named({{"a", "1.0.0"}, {"a", "1.0.0"}}), "image.hash-invalid");
   q.tools = {{"containerd", "1.7.0"}};
   EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-incomplete");
@@ -137,11 +137,18 @@ TEST(ReleaseData, TheToolsOfAHashAreLinesOfATable) {
   ASSERT_TRUE(by_table) << by_table.error().message();
   EXPECT_EQ(ids(by_table->findings), "");
   q.tools = {{"containerd", "1.7.0"}, {"image-builder", "1.0.0"}};
-  EXPECT_EQ(by_table->images[0].image, policy.map(q)->images[0].image);
+  EXPECT_NE(by_table->images[0].image, policy.map(q)->images[0].image)
+      << "a list that is given is all there is";
+  ASSERT_EQ(by_table->inside.size(), 2u);
+  EXPECT_EQ(by_table->inside[0].name + by_table->inside[0].version, "containerd1.7.0");
+  // Of a version that the table does not know its components alone are known.
   q.tools = {};
   q.release =
       release_of("eks-35.0.0", {"cluster-eks 1.0.0", "kubernetes 1.35.1", "os-tooling 9.9.9"});
-  EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-invalid");
+  EXPECT_EQ(ids(policy.map(q)->findings), "");
+  EXPECT_TRUE(policy.map(q)->inside.empty());
+  q.release = release_of("eks-35.0.0", {"cluster-eks 1.0.0", "kubernetes 1.35.1"});
+  EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-incomplete");
 }
 
 TEST(ReleaseData, TwoRulesForOneVersionAreAFinding) {
@@ -154,8 +161,9 @@ TEST(ReleaseData, TwoRulesForOneVersionAreAFinding) {
 }
 
 TEST(ReleaseData, ABrokenTableIsRefusedWithItsPlace) {
-  const auto refused = [](const std::string& from, const std::string& to) {
-    const edited_pack pack("releases/default", "providers.lua", from, to);
+  const auto refused = [](const std::string& from, const std::string& to,
+                          const std::string& file = "providers.lua") {
+    const edited_pack pack("releases/default", file, from, to);
     reactor::loop l(reactor::loop::mode::simulated, 1);
     host packs(l, {.folders = {pack.folder.path()}, .stock = false, .limits = {}});
     std::string why;
@@ -178,6 +186,15 @@ TEST(ReleaseData, ABrokenTableIsRefusedWithItsPlace) {
               HasSubstr("rules[1].name: character 3: expected {name}"));
   EXPECT_THAT(refused("id = \"N0\", none = true", "id = \"N0\", name = \"{x}\", ref = \"node\""),
               HasSubstr("rules[1].ref: expected a reference"));
+  EXPECT_THAT(refused("{ \"flatcar-stable-3602.2.1-kube-v1.25.16\", \"0.50.0\" }",
+                      "{ \"flatcar-stable-3602.2.1-kube-v1.25.16\", \"0.50\" }"),
+              HasSubstr("cloud-director.rules[1].constant[1][2]: expected a version"));
+  for (const char* inside : {"teleport = 17", "teleport = { awz = \"17.0.0\" }", "teleport = {}"})
+    EXPECT_THAT(
+        refused("binaries = {},", "binaries = { [\"1.0.0\"] = { " + std::string(inside) + " } },",
+                "tables.lua"),
+        HasSubstr("tables.lua: binaries[1.0.0].teleport: expected a version"))
+        << inside;
 }
 
 std::string judged(asking& policy, std::shared_ptr<const document> from,

@@ -200,7 +200,7 @@ TEST(ReleaseDiff, AsksWhetherANameIsMisspelt) {
   EXPECT_EQ(ids(a.findings), "component.missing component.unknown");
   EXPECT_EQ(a.findings[1].how, severity::error);
   EXPECT_EQ(a.findings[1].to, "os-tooling");
-  EXPECT_EQ(a.findings[1].why, "nobody knows a component os-toling; is it os-tooling?");
+  EXPECT_EQ(a.findings[1].why, "no component os-toling is known; is it os-tooling?");
   const diff_answer b = policy.diff(nullptr, aws("34.2.0", {{"something-else", "1.26.4"}}));
   EXPECT_EQ(ids(b.findings), "component.unknown");
   EXPECT_EQ(b.verdict, decision::allow);

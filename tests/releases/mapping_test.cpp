@@ -155,18 +155,23 @@ TEST(ReleaseMap, KnowsTheArchitectureOfEachPool) {
                       {intel, arm, scaled});
   };
   const std::string name = "flatcar-stable-4593.2.4-kube-1.35.1-tooling-1.33.1-";
-  map_answer answer = with_chart("8.5.0");
+  map_answer answer = with_chart("8.9.0");
   ASSERT_EQ(answer.images.size(), 3u);
   EXPECT_EQ(answer.images[0].image, name + "gs");
   EXPECT_EQ(answer.images[1].image, name + "arm64-gs");
-  EXPECT_EQ(answer.images[2].image, name + "gs");
-  EXPECT_EQ(answer.images[1].rule, "T2");
-  answer = with_chart("8.9.0");
   EXPECT_EQ(answer.images[2].image, name + "arm64-gs");
+  EXPECT_EQ(answer.images[1].rule, "T2");
+  // Self-scaling pools have images of their own from there on alone.
+  answer = with_chart("8.5.0");
+  EXPECT_EQ(ids(answer.findings), "pool.architecture");
+  EXPECT_EQ(answer.findings[0].subject, "image/aws/c");
+  // The rule before names no architecture: an image of another one is none at all.
   answer = with_chart("8.4.9");
-  EXPECT_EQ(answer.images[1].image, name + "gs");
+  EXPECT_EQ(answer.findings[0].subject, "image/aws/b");
+  EXPECT_EQ(answer.findings[0].why, "images of rule T1 are not made for arm64");
+  EXPECT_TRUE(answer.images.empty());
   arm.architecture = "riscv64";
-  EXPECT_EQ(ids(with_chart("8.5.0").findings), "pool.architecture");
+  EXPECT_EQ(ids(with_chart("8.9.0").findings), "pool.architecture");
 }
 
 /// Rules that no real Release has come to yet; the reason of each row is beside it.
@@ -312,9 +317,9 @@ TEST(ReleaseMapAnswer, IsRefusedWithThePlaceNamed) {
     return read ? std::string() : read.error().message();
   };
   EXPECT_EQ(wrong("no"), "the answer: expected a table, got a string");
-  EXPECT_EQ(
-      wrong(value::object{{"image", "x"}}),
-      "the answer: unknown entry 'image'; known are provider, chart, explained, images, findings");
+  EXPECT_EQ(wrong(value::object{{"image", "x"}}),
+            "the answer: unknown entry 'image'; known are provider, chart, explained, images, "
+            "inside, findings");
   EXPECT_EQ(wrong(value::object{{"images", "x"}}), "images: expected a list, got a string");
   EXPECT_EQ(wrong(value::object{}), "images: expected one a pool, 1, got 0");
   EXPECT_EQ(wrong(value::object{{"images", value::array{value::object{{"pool", "b"}}}}}),

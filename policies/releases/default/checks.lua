@@ -51,6 +51,16 @@ local function distance(a, b)
   return before[#b]
 end
 
+-- The name of a list that is at most two letters away from this one, which is not in it; nil when there is none.
+function checks.near(name, list)
+  local best, least
+  for _, candidate in ipairs(list) do
+    local far = distance(name, candidate)
+    if far <= 2 and (not least or far < least) then best, least = candidate, far end
+  end
+  return best
+end
+
 -- ---------------------------------------------------------------- the place where it is kept
 
 -- "v34.5.0" of "v34.5.0/release.yaml", "archived/v34.5.0" or "v34.5.0.yaml".
@@ -60,7 +70,7 @@ end
 
 function checks.place(context, registered, add)
   local release, provider, version = context.release, context.provider, context.version
-  if release.folder == "" then return end
+  if release.folder == "" or release.stored_as == "" then return end
   local subject = "release/" .. release.name
   if release.stored_as ~= "v" .. version then
     add("release.name-mismatch", subject, "it is called " .. release.name .. " and stored as " .. release.stored_as,
@@ -93,17 +103,13 @@ function checks.components(context, base, add)
   for _, entry in ipairs(release.components) do
     local name = entry.name
     if name ~= chart and not listed(known, name) and not before[name] then
-      local near
-      for _, candidate in ipairs({ chart, unpack(known) }) do
-        local far = distance(name, candidate)
-        if far <= 2 and (not near or far < near[2]) then near = { candidate, far } end
-      end
+      local near = checks.near(name, { chart, unpack(known) })
       local at = { from = name, evidence = release.file .. ": spec.components[" .. name .. "]" }
       if near then
-        at.to, at.severity = near[1], "error"
-        add("component.unknown", "component/" .. name, "nobody knows a component " .. name .. "; is it " .. near[1] .. "?", at)
+        at.to, at.severity = near, "error"
+        add("component.unknown", "component/" .. name, "no component " .. name .. " is known; is it " .. near .. "?", at)
       else
-        add("component.unknown", "component/" .. name, "nobody knows a component " .. name, at)
+        add("component.unknown", "component/" .. name, "no component " .. name .. " is known", at)
       end
     end
   end
@@ -137,6 +143,12 @@ function checks.builds(context, add)
   end
 end
 
+-- Kubernetes moves one minor at a time.
+function checks.skips_minor(from, to)
+  local was, is = semver.parse(image.without_v(from)), semver.parse(image.without_v(to))
+  return was ~= nil and is ~= nil and (is.major > was.major or is.minor - was.minor > 1)
+end
+
 function checks.kubernetes(context, base, add)
   local release = context.release
   local components = release.component
@@ -150,8 +162,7 @@ function checks.kubernetes(context, base, add)
       { from = entry.version, to = "1." .. major, evidence = evidence })
   end
   local before = base and base.component.kubernetes
-  local was = before and semver.parse(image.without_v(before.version))
-  if was and is.minor - was.minor > 1 then
+  if before and checks.skips_minor(before.version, entry.version) then
     add("k8s.minor-skip", "component/kubernetes", "Kubernetes moves one minor at a time", { from = before.version,
       to = entry.version, evidence = evidence })
   end
@@ -227,7 +238,7 @@ function checks.level_row(change)
   end
 end
 
-function checks.changes(context, changes, level, add)
+function checks.changes(context, changes, level, back, add)
   local release = context.release
   local changed = {}
   for _, change in ipairs(changes) do
@@ -241,8 +252,12 @@ function checks.changes(context, changes, level, add)
       if change.kind ~= "binary" then changed[change.name] = true end
       if change.direction == "down" then
         local minor = change.kind == "component" and not listed(tables.node_components, change.name)
+        local id = change.kind .. ".downgrade"
         local subject, more = at({ severity = minor and "warn" or nil })
-        add(change.kind .. ".downgrade", subject, change.name .. " goes back", more)
+        -- A step back to a published Release changes no version in it: consent is what is left.
+        more.clears = back and "consent to going back, in waivers.yaml: {rule: " .. id .. ", subject: " .. subject .. ", release: "
+          .. release.name .. ", hash: " .. (release.hash ~= "" and release.hash or "…") .. ", reason: …}" or nil
+        add(id, subject, change.name .. " goes back", more)
       elseif change.direction == "up" then
         local row = checks.level_row(change)
         local needed = row and row[change.level]

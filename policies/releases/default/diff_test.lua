@@ -279,8 +279,48 @@ test("a major waits for what must be ready, and all wait for images", function()
   expect_equal(major(nil), { "image.not-built image/aws", "check.not-evaluated release/aws-35.0.0" })
   expect_equal(major({ { item = "aws", closed = false }, { item = "x", closed = true } }),
     { "image.not-built image/aws", "readiness.open release/aws-35.0.0" })
+  expect_equal(major({}), major(nil))
+  -- Of a provider without suites nothing is asked; of one that the table does not know that is said.
+  local function unlooked(name)
+    local r = release(name .. "-34.2.0", { ["cluster-aws"] = false, ["cluster-" .. name] = "1.0.0" }, {}, { folder = name })
+    for _, f in ipairs(policy.release.gate({ step = question(nil, r, { catalogue = {} }), stage = { is = "", to = "", action = "",
+      actor = "" } }).findings) do
+      if f.id == "check.not-evaluated" and f.rule == "coverage.missing" then return f.why end
+    end
+  end
+  expect_equal(unlooked("gcp"), "coverage.missing: tables.lua says of no suite that it is asked of gcp")
+  expect_equal(unlooked("proxmox"), nil)
   local q = { step = question(base, release("aws-34.2.0")), suites = {}, stage = { is = "", to = "", action = "", actor = "" } }
   expect_equal(find(policy.release.gate(q), "check.not-evaluated").rule, "image.not-built")
+end)
+
+test("a draft is judged as what it becomes", function()
+  local function ids_of(state, to)
+    local new = release("aws-34.2.0", { ["os-tooling"] = "1.31.1-25383e1" }, { cilium = "1.4.2" }, { folder = "capa", state = state })
+    local requests = { file = "r.yaml", problems = {}, blocks = { { range = ">= 34.0.0", requests = { { name = "cilium", version = ">= 2.0.0",
+      issue = "", except = {} } } } } }
+    local answer = policy.release.gate({ step = question(base, new, { catalogue = {}, requests = requests }), suites = suites("passed"),
+      stage = { is = "development", to = to, action = "", actor = "" } })
+    local errors = {}
+    for _, f in ipairs(answer.findings) do
+      if f.severity == "error" and not f.id:match("^release%.") then errors[#errors + 1] = f.id end
+    end
+    table.sort(errors)
+    return table.concat(errors, " ")
+  end
+  local all = "image.not-built prerelease.in-stable request.violated"
+  for _, state in ipairs({ "active", "wip", "preview", "deprecated" }) do expect_equal(ids_of(state, "active"), all, state) end
+  expect_equal(ids_of("wip", ""), all)
+  expect_equal(ids_of("wip", "freeze"), all .. " stage.denied")
+  expect_equal(ids_of("wip", "no-stage"), all .. " stage.denied")
+  expect_equal(ids_of("wip", "development"), "stage.denied")
+end)
+
+test("a result of a suite that is not asked for is told with the one that may be meant", function()
+  local more = suites("passed")
+  more[7] = { suite = "upgrad", hash = "aws-34.2.0", result = "passed" }
+  more[8] = { suite = "of another content", hash = "x", result = "passed" }
+  expect_equal(gate({ suites = more }), { "suite.unknown suite/upgrad" })
 end)
 
 test("a finding without a weight is a mistake of the tables", function()
@@ -293,6 +333,8 @@ test("versions that are none have no order", function()
   expect_equal(versions.level("1.0.0-a", "1.0.0-b"), "prerelease")
   expect_equal(versions.level("1.0.0", "1.0.0"), "none")
   expect_equal(versions.level("1.0.0", "2.0.0"), "major")
+  expect_equal(versions.level("0.1.0", "0.2.0"), "major") -- below 1.0.0 the second number breaks
+  expect_equal(versions.level("0.1.0", "0.1.1"), "patch")
   expect_equal(versions.strict("a", "1.0.0"), nil)
   expect_equal({ versions.direction("x", "a", "1.0.0") }, { "unknown", "unknown" })
   expect_equal({ versions.direction("x", "1.27.3-gs9", "1.27.3-gs10") }, { "up", "down" })
@@ -357,8 +399,8 @@ test("rules without names", function()
   expect_equal(named(release("vsphere-28.0.0", { ["cluster-vsphere"] = "0.65.0", flatcar = "3815.2.5" })),
     { "flatcar-stable-3815.2.2-kube-v1.27.14-gs", "image.drift image.drift" })
   expect_equal(select(2, map(release("vsphere-28.0.0", { ["cluster-vsphere"] = "0.64.9" }))), "image.rule-none")
-  expect_equal(select(2, map(release("cloud-director-28.0.0", { ["cluster-cloud-director"] = "0.62.0" }))), "image.rule-none")
-  expect_equal(select(2, map(release("azure-24.0.0", { ["cluster-azure"] = "0.16.0" }))), "image.rule-none")
+  expect_equal(select(2, map(release("cloud-director-28.0.0", { ["cluster-cloud-director"] = "0.62.9" }))), "image.rule-none")
+  expect_equal(select(2, map(release("azure-24.0.0", { ["cluster-azure"] = "0.16.0" }))), "component.missing")
 end)
 
 test("the values of a chart where no Release is", function()
@@ -413,9 +455,33 @@ test("a pool's own image, and what was built", function()
 end)
 
 test("a karpenter pool has what its chart fixes", function()
-  local function of(chart) return (map(release("aws-34.1.0", { ["cluster-aws"] = chart }), { kind = "karpenter", architecture = "arm64" })) end
-  expect_true(of("8.6.0"):match("%-gs$") and not of("8.6.0"):match("arm64"))
-  expect_true(of("8.9.0"):match("arm64%-gs$"))
+  local function of(chart, more)
+    local pool = { kind = "karpenter" }
+    for key, value in pairs(more or {}) do pool[key] = value end
+    return named(release("aws-34.1.0", { ["cluster-aws"] = chart }), pool)
+  end
+  local usual_name = "flatcar-stable-4593.2.2-kube-1.34.7-tooling-1.31.0-"
+  expect_equal(of("8.6.0"), { usual_name .. "gs", "" })
+  expect_equal(of("8.6.0", { architecture = "x86_64" }), { usual_name .. "gs", "" })
+  expect_equal(of("8.9.0", { architecture = "arm64" }), { usual_name .. "arm64-gs", "" })
+  -- Such a machine boots no image that is made for another one.
+  expect_equal(of("8.6.0", { architecture = "arm64" })[2], "pool.architecture")
+  expect_equal(of("8.6.0", { channel = "beta" })[2], "channel.mismatch")
+end)
+
+test("a hash is over the components that are baked in and what is inside of them", function()
+  local function text_of(components, inside)
+    tables.binaries["1.31.0"] = inside
+    local r = release("eks-34.1.0", components, {})
+    local hashed = select(2, image.hash((image.baked("eks", nil, nil, image.components(r), "cluster-eks"))))
+    tables.binaries["1.31.0"] = nil
+    return hashed
+  end
+  local usual_text = "flatcar=4593.2.2\nkubernetes=1.34.7\nos-tooling=1.31.0\n"
+  expect_equal(text_of({ ["cluster-aws"] = false, ["cluster-eks"] = "1.0.0", etcd = "3.5.1" }), usual_text)
+  expect_equal(text_of({ ["cluster-aws"] = false }, { teleport = "17.0.0", agent = { aws = "1.0.0" } }), usual_text .. "teleport=17.0.0\n")
+  expect_true(text_of({ ["cluster-aws"] = false, containerd = "2.0.0" }):find("^containerd=2.0.0\n"))
+  expect_equal(image.inside("aws", "9.9.9"), nil)
 end)
 
 test("no two lists of tools get one hash", function()

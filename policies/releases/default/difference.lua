@@ -24,9 +24,16 @@ local function rolls(name, chart, uses)
   return name == chart and "chart" or "no"
 end
 
--- What is inside of a component, where tables.lua knows it for both versions.
-local function binaries(from, to, changes)
-  local old, new = tables.binaries[from], tables.binaries[to]
+-- What is inside of the toolbox, where tables.lua knows it for both versions.
+local function binaries(provider, from, to, changes)
+  local function by_name(version)
+    local list = image.inside(provider, image.without_v(version))
+    if not list then return nil end
+    local found = {}
+    for _, tool in ipairs(list) do found[tool.name] = tool.version end
+    return found
+  end
+  local old, new = by_name(from), by_name(to)
   if not old or not new then return end
   local names = {}
   for name in pairs(old) do names[name] = true end
@@ -64,9 +71,10 @@ function difference.machines(from, to, is_machine)
   return changed
 end
 
--- of(base, release, chart, uses): the changes, components before apps, each by name. `uses`: components that are part of the
+-- of(base, release, provider, uses): the changes, components before apps, each by name. `uses`: components that are part of the
 -- name of an image. Both Releases are plain (plain.lua).
-function difference.of(base, release, chart, uses)
+function difference.of(base, release, provider, uses)
+  local chart = image.chart_of(provider)
   local changes = {}
   local function add(kind, name, what, from, to, rolling)
     local change = { kind = kind, name = name, what = what, from = from, to = to,
@@ -118,7 +126,7 @@ function difference.of(base, release, chart, uses)
     end
   end
   local was, is = old.component[tables.toolbox], new.component[tables.toolbox]
-  if was and is and was.version ~= is.version then binaries(was.version, is.version, changes) end
+  if was and is and was.version ~= is.version then binaries(provider, was.version, is.version, changes) end
   table.sort(changes, function(a, b)
     if a.kind ~= b.kind then return place[a.kind] < place[b.kind] end
     if a.name ~= b.name then return a.name < b.name end

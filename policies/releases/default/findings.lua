@@ -6,7 +6,7 @@ local findings, nothing = {}, {}
 
 -- What clears it, in words; nil where nobody says.
 local function cleared_by(found)
-  local text = clears[found.id]
+  local text = found.clears or clears[found.id]
   if not text or (found.severity ~= "error" and not found.blocking) then return nil end
   local whole = true
   text = text:gsub("{(%l+)}", function(field)
@@ -17,14 +17,15 @@ local function cleared_by(found)
   return whole and text or nil
 end
 
--- A list that findings are added to. `add(id, subject, why, more)`; more may have from, to, rule, evidence, severity.
+-- A list that findings are added to. `add(id, subject, why, more)`; more may have from, to, rule, evidence, severity, and
+-- clears where what clears it is another thing than clears.lua says.
 function findings.new()
   local list = {}
   local function add(id, subject, why, more)
     more = more or nothing
     -- Field by field: an order of keys would be made for each finding, and nobody needs one.
     local found = { id = id, subject = subject, why = why, from = more.from, to = more.to, rule = more.rule, evidence = more.evidence,
-      blocking = more.blocking }
+      blocking = more.blocking, clears = more.clears }
     local severity = more.severity or tables.severities[id]
     if severity == nil then error("tables.lua: severities: there is none for " .. id, 0) end
     if severity == "approval" then

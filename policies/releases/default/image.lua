@@ -50,7 +50,18 @@ for name, provider in pairs(providers) do
     check(not (row.from and row.to) or semver.compare(row.from, row.to) < 0, where, "from is not below to")
     local forms = (row.name and 1 or 0) + (row.tags and 1 or 0) + (row.none and 1 or 0) + (row.constant and 1 or 0)
     check(forms == 1, where, "expected name, tags, none or constant")
-    local rule = { id = row.id, from = row.from, to = row.to, none = row.none, constant = row.constant }
+    local rule = { id = row.id, from = row.from, to = row.to, none = row.none, constant = row.constant and {} }
+    for key, its in pairs(row.constant or {}) do
+      if type(its) == "table" then
+        for j = 2, #its do
+          check_version(its[j], where .. ".constant[" .. tostring(key) .. "][" .. j .. "]")
+          rule.constant[its[j]] = its[1]
+        end
+      else
+        check_version(key, where .. ".constant")
+        rule.constant[key] = its
+      end
+    end
     rule.name = row.name and template.parse(row.name, "providers.lua: " .. where .. ".name")
     rule.reads = row.reads and template.parse(row.reads, "providers.lua: " .. where .. ".reads") or rule.name
     rule.version = row.version and template.parse(row.version, "providers.lua: " .. where .. ".version")
@@ -67,7 +78,11 @@ for name, provider in pairs(providers) do
       end
     end
     rule.names = rule.name and template.names(rule.name) or {}
-    for _, tag in ipairs(rule.tags or {}) do template.names(tag, rule.names) end
+    rule.needs = rule.name and template.names(rule.name, nil, true) or {}
+    for _, tag in ipairs(rule.tags or {}) do
+      template.names(tag, rule.names)
+      template.names(tag, rule.needs, true)
+    end
     list[i] = rule
   end
   rules_of[name] = list
@@ -101,6 +116,11 @@ function image.identify(release)
   if not best and name:match("^v%d") then
     for provider, about in pairs(providers) do
       if (about.folder or provider) == release.folder then best, version = provider, name:sub(2) end
+    end
+    -- Outside of a folder its operator tells: an "aws-operator" is in each of aws.
+    for _, entry in ipairs(not best and release.folder == "" and release.components or {}) do
+      local operated = entry.name:match("^(.*)%-operator$")
+      if operated and providers[operated] then best, version = operated, name:sub(2) end
     end
     if not best then
       return nil, "its name says no provider, and '" .. release.folder .. "' is no provider's folder; " .. known_providers,
@@ -177,27 +197,72 @@ function image.collision(hash, text, known)
   return nil
 end
 
--- What tables.lua says is inside of each version of the toolbox, as lists of tools.
-local inside_of, versions_inside = {}, {}
-for version, inside in pairs(tables.binaries) do
+-- What is inside of each version of the toolbox for a provider, as a list of tools sorted by name; nil where tables.lua has no
+-- row for that version.
+function image.inside(provider, version)
+  local row = tables.binaries[version or ""]
+  if not row then return nil end
   local list = {}
-  for name, its in pairs(inside) do list[#list + 1] = { name = name, version = its } end
-  inside_of[version] = list
-  versions_inside[#versions_inside + 1] = version
+  for name, its in pairs(row) do
+    local text = its
+    if type(its) == "table" then text = its[provider] end
+    if text then list[#list + 1] = { name = name, version = text } end
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
 end
 
--- What is baked into the image of a Release and into others: what the question says, else what tables.lua knows.
-local function baked(tools, known, components)
+for version, row in pairs(tables.binaries) do
+  for name, its in pairs(row) do
+    local where = "binaries[" .. version .. "]." .. name
+    local function good(text) return type(text) == "string" and text ~= "" end
+    local right = good(its)
+    if type(its) == "table" then
+      right = not empty(its)
+      for provider, text in pairs(its) do right = right and providers[provider] ~= nil and good(text) end
+    end
+    if not right then error("tables.lua: " .. where .. ": expected a version, or one by provider: { aws = \"1.2.3\" }", 0) end
+  end
+end
+
+-- Components that are no part of an image: a pattern of names, as elsewhere in tables.lua.
+local function is_baked(name, chart)
+  if name == chart then return false end
+  for _, other in ipairs(tables.not_baked) do
+    if name == other then return false end
+  end
+  return true
+end
+
+-- What is baked into the image of a Release, and into others: what the question says, else the components of the Release
+-- together with what tables.lua knows to be inside of its toolbox.
+function image.baked(provider, tools, known, components, chart)
   if tools and #tools > 0 then return tools, known or {} end
+  local list, others = {}, {}
   local entry = components[tables.toolbox]
   local version = entry and image.without_v(entry.version)
-  if not inside_of[version or ""] then return {}, known or {} end
-  local others = {}
-  for _, other in ipairs(versions_inside) do
-    if other ~= version then others[#others + 1] = { image = "one with " .. tables.toolbox .. " " .. other, tools = inside_of[other] } end
+  local function add(inside, into)
+    for _, tool in ipairs(inside or {}) do into[#into + 1] = tool end
+    return into
   end
-  return inside_of[version], others
+  for name, component in pairs(components) do
+    if is_baked(name, chart) then list[#list + 1] = { name = name, version = image.without_v(component.version) } end
+  end
+  local rest = {}
+  for _, tool in ipairs(list) do
+    if tool.name ~= tables.toolbox then rest[#rest + 1] = tool end
+  end
+  for other in pairs(tables.binaries) do
+    if other ~= version then
+      others[#others + 1] = { image = "one with " .. tables.toolbox .. " " .. other,
+        tools = add(image.inside(provider, other), add(rest, { { name = tables.toolbox, version = other } })) }
+    end
+  end
+  return add(image.inside(provider, version), list), others
 end
+
+-- What an image is known by: its name, or the tags that must all match; "" for the provider's own.
+function image.called(out) return out.tags and table.concat(out.tags, ",") or out.image or "" end
 
 -- ---------------------------------------------------------------- which rule
 
@@ -370,16 +435,60 @@ local function complain(context, subject, missing, add)
       add("image.hash-invalid", subject, context.hashed, { rule = rule.id, evidence = "tools" })
     elseif value then
       add("component.missing", "value/" .. value, "rule " .. rule.id .. " needs providerIntegration." .. value .. " of the chart",
-        { rule = rule.id, evidence = "providerIntegration." .. value })
+        { rule = rule.id, evidence = "providerIntegration." .. value, clears = "give the value: --value {name}=…" })
     elseif context.components[name] then
       add("component.missing", "component/" .. name, "its version '" .. context.components[name].version
         .. "' cannot be part of a name", { from = context.components[name].version, rule = rule.id,
+        clears = "give {name} a version of three numbers",
         evidence = release.file .. ": spec.components[" .. name .. "].version" })
     else
       add("component.missing", "component/" .. name, "rule " .. rule.id .. " for " .. context.explained .. " needs it",
         { rule = rule.id, evidence = release.file .. ": spec.components" })
     end
   end
+end
+
+-- The second number of the OS tells its channel, which is the pool's, or the only one that the rule has.
+local function check_channel(context, channel, pool, subject, add)
+  local rule, release = context.rule, context.release
+  local its = (rule.names.channel or rule.constant) and channel[1] or image.channel_of(context.provider)
+  if pool.channel ~= "" and pool.channel ~= its then
+    add("channel.mismatch", subject, "the channel of the pool is " .. pool.channel .. ", and rule " .. rule.id .. " names "
+      .. its .. (pool.kind ~= "" and " for " .. pool.kind .. " pools" or ""), { from = pool.channel, to = its, rule = rule.id,
+      evidence = "pool.channel", clears = "leave the channel of the pool at {to}" })
+    return
+  end
+  local flatcar = context.components.flatcar
+  local v = flatcar and semver.parse(image.without_v(flatcar.version))
+  if not v or tables.channels[its] == v.minor then return end
+  local fits
+  for name, branch in pairs(tables.channels) do
+    if branch == v.minor then fits = name end
+  end
+  add("channel.mismatch", "component/flatcar", "the channel " .. (pool.name ~= "" and "of pool " .. pool.name .. " " or "") .. "is "
+    .. its .. ", whose versions are x." .. tables.channels[its] .. ".y", { from = flatcar.version, to = fits, rule = "channels",
+    evidence = release.file .. ": spec.components[flatcar].version",
+    clears = fits and "take a version x." .. tables.channels[its] .. ".y, or the channel {to} for the pool"
+      or "take a version x." .. tables.channels[its] .. ".y" })
+end
+
+-- What machines of this architecture are called in a name: nil when nothing is said of it, false when they cannot be told from
+-- others, which would give them an image that they do not boot.
+local usual_architectures = { x86_64 = false, amd64 = false }
+local function check_architecture(context, pool, facts, subject, add)
+  local provider, rule = context.provider, context.rule
+  local asked, fact = pool.architecture, facts.architecture
+  if asked == "" then return true end
+  local infix = (providers[provider].architectures or usual_architectures)[asked]
+  local why
+  if infix == nil then
+    why = "no architecture '" .. asked .. "' is known for " .. provider
+  elseif infix and (fact[1] == "" or not rule.names.architecture) then
+    why = "images of rule " .. rule.id .. (fact[1] == "" and " for " .. pool.kind .. " pools" or "") .. " are not made for " .. asked
+  end
+  if not why then return true end
+  add("pool.architecture", subject, why, { from = asked, rule = rule.id, evidence = "pool.architecture" })
+  return false
 end
 
 -- The image of one pool, or nil.
@@ -392,16 +501,13 @@ local function for_pool(context, pool, add)
 
   local facts = facts_of(provider, pool, context.chart_version)
   local architectures = providers[provider].architectures
-  if architectures and facts.architecture[1] ~= "" and architectures[facts.architecture[1]] == nil then
-    add("pool.architecture", subject, "no architecture '" .. facts.architecture[1] .. "' is known for " .. provider,
-      { from = facts.architecture[1], rule = rule.id, evidence = facts.architecture[2] })
-    return nil
-  end
+  if not check_architecture(context, pool, facts, subject, add) then return nil end
   if tables.channels[facts.channel[1]] == nil then
     add("channel.mismatch", subject, "there is no channel '" .. facts.channel[1] .. "'",
       { from = facts.channel[1], rule = rule.id, evidence = facts.channel[2] })
     return nil
   end
+  check_channel(context, facts.channel, pool, subject, add)
   local named
   local function part(name)
     local fact = facts[name]
@@ -423,7 +529,8 @@ local function for_pool(context, pool, add)
       local value = name:sub(8)
       local text = context.values[value]
       if text == nil or text == "" then return nil end
-      return text, "providerIntegration." .. value
+      -- A stray v is left out, as of a component.
+      return semver.valid(text) and image.without_v(text) or text, "providerIntegration." .. value
     end
   end
 
@@ -478,16 +585,17 @@ local function for_pool(context, pool, add)
       end
     end
   end
+  local called = image.called(out)
+  if context.catalogue and not context.catalogue[called] then
+    add("image.not-built", subject, out.tags and "no template with these tags was built" or "no image of that name was built",
+      { to = called, rule = rule.id, evidence = context.evidence, severity = release.state ~= "active" and "warn" or nil })
+  end
   if out.image then
     named = out.image
     out.length = #out.image
     check_name(provider, rule, out.image, subject, context.evidence, add)
     if rule.version then out.image_version = template.render(rule.version, part) end
     if rule.ref then out.ref = template.render(rule.ref, part) end
-    if context.catalogue and not context.catalogue[out.image] then
-      add("image.not-built", subject, "no image of that name was built", { to = out.image, rule = rule.id,
-        evidence = context.evidence, severity = release.state ~= "active" and "warn" or nil })
-    end
     if pool.running ~= "" and pool.running ~= out.image then
       drift(provider, rule, pool.running, out.segments, subject, "pool.running", add)
     end
@@ -499,11 +607,11 @@ local default_pool = { name = "", kind = "", architecture = "", channel = "", su
 
 -- `release` is plain (plain.lua).
 -- map(release, pools, catalogue, values, add, tools, known): { provider, chart, explained, images, uses }; findings go to `add`.
--- `uses`: the components that are part of a name.
+-- `uses`: the components that are part of a name; `needs`: those without which there is none.
 function image.map(release, pools, catalogue, values, add, tools, known)
   local provider, version = image.identified(release, add)
-  if not provider then return { images = {}, uses = {} } end
-  local out = { provider = provider, release_version = version, images = {}, uses = {} }
+  if not provider then return { images = {}, uses = {}, needs = {} } end
+  local out = { provider = provider, release_version = version, images = {}, uses = {}, needs = {} }
   local components = release.component or image.components(release)
   local chart = image.chart_of(provider)
   local entry = components[chart]
@@ -516,7 +624,8 @@ function image.map(release, pools, catalogue, values, add, tools, known)
   end
   if not chart_version or not semver.valid(chart_version) then
     add("component.missing", "component/" .. chart, "the version of " .. chart .. " decides what the image is called",
-      { evidence = release.file .. ": spec.components" })
+      { from = chart_version, evidence = release.file .. ": spec.components",
+        clears = chart_version and "give {name} a version of three numbers" or nil })
     return out
   end
   local rule, looked_up, why = pick(provider, chart, chart_version)
@@ -539,12 +648,14 @@ function image.map(release, pools, catalogue, values, add, tools, known)
 
   local variant, tooling = components["flatcar-variant"], components["os-tooling"]
   local names = rule.names
-  out.uses = names
+  out.uses, out.needs = names, rule.needs
+  out.inside = tooling and image.inside(provider, image.without_v(tooling.version))
   if names.hash then
-    tools, known = baked(tools, known, components)
+    tools, known = image.baked(provider, tools, known, components, chart)
     context.hash, context.hashed = image.hash(tools)
+    -- The version of the toolbox stands for the builder, whose version it is.
     local complete = false
-    for _, tool in ipairs(tools) do complete = complete or tool.name == tables.builder end
+    for _, tool in ipairs(tools) do complete = complete or tool.name == tables.builder or tool.name == tables.toolbox end
     if context.hash and not complete then
       add("image.hash-incomplete", "image/" .. provider, "the list of tools has no " .. tables.builder
         .. ": two different images may get one name", { rule = rule.id, evidence = "tools" })
@@ -569,16 +680,6 @@ function image.map(release, pools, catalogue, values, add, tools, known)
   for i, pool in ipairs(#pools > 0 and pools or { default_pool }) do
     out.images[#out.images + 1] = for_pool(context, pool, add)
     if #out.images < i then break end -- an error: nothing of it is used
-  end
-  -- The branch of the OS tells its channel.
-  local flatcar = components.flatcar and semver.parse(image.without_v(components.flatcar.version))
-  if flatcar and not rule.none then
-    local channel = image.channel_of(provider)
-    if tables.channels[channel] ~= flatcar.minor then
-      add("channel.mismatch", "component/flatcar", "the channel is " .. channel .. ", whose versions are x."
-        .. tables.channels[channel] .. ".y", { from = components.flatcar.version, rule = "channels",
-        evidence = release.file .. ": spec.components[flatcar].version" })
-    end
   end
   return out
 end

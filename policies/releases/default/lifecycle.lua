@@ -7,16 +7,24 @@ local lifecycle = {}
 -- plan(releases, in_use, add): a row for each: name, state, action ("keep", "deprecate", "archive"), why. `in_use`: names of
 -- Releases that a cluster had lately; nil: nobody knows, and more is kept.
 function lifecycle.plan(releases, in_use, add)
-  local all, used = {}, {}
+  local all, used, there, prefix = {}, {}, {}, nil
   for _, name in ipairs(in_use or {}) do used[name] = true end
   for _, release in ipairs(releases) do
+    there[release.name] = true
     local provider, version = image.identified(release, add, "warn")
+    prefix = prefix or provider and provider .. "-"
     local v = provider and semver.parse(version)
     if v and not release.archived then
       all[#all + 1] = { name = release.name, file = release.file, state = release.state, version = version, major = v.major }
     end
   end
   table.sort(all, function(a, b) return semver.compare(a.version, b.version) < 0 end)
+  for _, name in ipairs(in_use or {}) do
+    if prefix and name:sub(1, #prefix) == prefix and not there[name] then
+      there[name] = true
+      add("usage.not-found", "release/" .. name, "a cluster has it, and there is no such Release", { from = name, rule = "life cycle" })
+    end
+  end
   local latest, majors, oldest_used = {}, {}, nil
   local floor
   for _, r in ipairs(all) do

@@ -1,4 +1,5 @@
 -- The way of a cluster from one Release to another.
+local checks = require("checks")
 local image = require("image")
 local versions = require("versions")
 
@@ -24,16 +25,24 @@ local function downgrades(from, to)
   return list
 end
 
+-- A step is one that `diff` would not deny whatever else changes: it stays in its major or goes to the next, and skips no minor
+-- of Kubernetes.
+local function is_step(from, to)
+  if from.kubernetes and to.kubernetes and checks.skips_minor(from.kubernetes, to.kubernetes) then return false end
+  return from.major == to.major or from.major + 1 == to.major
+end
+
 -- find(releases, from, to, add): the steps, each with from, to, level and downgrades; nothing with a finding when there is no way.
--- A step stays in its major or goes to the next. As few steps as possible, then as little going back, then the newest.
+-- As few steps as possible, then as little going back, then the newest.
 function path.find(releases, from, to, add)
   local nodes, first, last = {}, nil, nil
   for _, release in ipairs(releases) do
     local provider, version = image.identified(release, add, "warn")
     local v = provider and semver.parse(version)
     if v then
-      local node = { name = release.name, version = version, major = v.major, component = index(release.components),
-        app = index(release.apps), offered = not release.archived, file = release.file }
+      local components = index(release.components)
+      local node = { name = release.name, version = version, major = v.major, component = components,
+        kubernetes = components.kubernetes, app = index(release.apps), offered = not release.archived, file = release.file }
       if version == from then first = node end
       if version == to then last = node end
       if node.offered or version == from or version == to then nodes[#nodes + 1] = node end
@@ -62,7 +71,8 @@ function path.find(releases, from, to, add)
       for _, before in ipairs(nodes) do
         local reached = best[before.name]
         if reached and before ~= node and semver.compare(before.version, node.version) < 0
-          and (before.major + 1 == node.major or (before.major == node.major and (before == first or node == last))) then
+          and (before.major ~= node.major or before == first or node == last
+            or before.kubernetes ~= node.kubernetes) and is_step(before, node) then
           local steps = reached.steps + 1
           local known = best[node.name]
           if not known or steps <= known.steps then
@@ -88,7 +98,7 @@ function path.find(releases, from, to, add)
     for major = first.major + 1, last.major - 1 do
       if not have[major] then missing[#missing + 1] = major .. ".x.y" end
     end
-    add("path.none", "release/" .. last.name, "no way leads there one major at a time"
+    add("path.none", "release/" .. last.name, "no way leads there one major, and one minor of Kubernetes, at a time"
       .. (#missing > 0 and ": nothing is offered of " .. table.concat(missing, ", ") or ""), { from = first.name })
     return {}
   end

@@ -47,7 +47,7 @@ end)
 test("what was not built is held back", function()
   expect_equal({ next_release({ catalogue = { "flatcar-stable-4593.2.2-kube-1.34.10-tooling-1.31.0-gs" } }) },
     { "34.5.0", { kubernetes = "1.34.10" }, "bump.held-back" })
-  expect_equal({ next_release({ catalogue = {} }) }, { "34.5.0", {}, "bump.held-back" })
+  expect_equal({ next_release({ catalogue = {} }) }, { "34.5.0", {}, "bump.held-back bump.nothing" })
 end)
 
 test("the first rule bounds a version and two that exclude each other are a conflict", function()
@@ -94,16 +94,16 @@ test("nothing overtakes a major that is not published", function()
     return ids_of
   end
   expect_equal(found("major", { open("aws-35.0.0", "wip") }), "bump.unpublished")
-  expect_equal(found("minor", { open("aws-35.0.0", "preview") }), "bump.major-open")
+  expect_equal(found("minor", { open("aws-35.0.0", "preview") }), "bump.major-open bump.nothing")
   expect_equal(found("minor", { open("aws-35.0.0", "active"), open("azure-35.0.0", "wip"), open("aws-34.5.0", "wip"),
-    open("aws-35.0.0-e2e.1", "wip") }), "")
+    open("aws-35.0.0-e2e.1", "wip") }), "bump.nothing")
 end)
 
 test("a major needs its Kubernetes", function()
   local function major(...) return { next_release({ kind = "major", available = { kubernetes = { ... } } }) } end
   expect_equal(major("1.34.10", "1.35.1"), { "35.0.0", { kubernetes = "1.35.1" }, "" })
-  expect_equal(major("1.34.10", "1.35.0-rc.1"), { "35.0.0", {}, "bump.kubernetes" })
-  expect_equal(major(), { "35.0.0", {}, "bump.kubernetes" })
+  expect_equal(major("1.34.10", "1.35.0-rc.1"), { "35.0.0", {}, "bump.nothing bump.kubernetes" })
+  expect_equal(major(), { "35.0.0", {}, "bump.nothing bump.kubernetes" })
 end)
 
 test("a young draft is not refreshed", function()
@@ -165,6 +165,15 @@ test("a way leads one major at a time and goes back as little as it can", functi
   expect_equal(policy.release.path({ releases = releases, from = "32.0.0", to = "33.1.0" }).steps[1].to, "aws-33.1.0")
 end)
 
+test("a way skips no minor of Kubernetes", function()
+  local releases = { release("aws-24.0.0", { kubernetes = "1.21.0" }, {}), release("aws-24.1.0", { kubernetes = "1.22.0" }, {}),
+    release("aws-24.2.0", { kubernetes = "1.23.0" }, {}), release("aws-25.0.0", { kubernetes = "1.25.0" }, {}) }
+  expect_equal({ way(releases, "24.0.0", "24.2.0") }, { "aws-24.1.0 aws-24.2.0", "" })
+  expect_equal({ way(releases, "24.2.0", "25.0.0") }, { "", "path.none" })
+  releases[5] = release("aws-24.3.0", { kubernetes = "1.24.0" }, {})
+  expect_equal({ way(releases, "24.0.0", "25.0.0") }, { "aws-24.1.0 aws-24.2.0 aws-24.3.0 aws-25.0.0", "" })
+end)
+
 local function lives(releases, in_use)
   local list, add = findings.new()
   local actions = {}
@@ -182,6 +191,7 @@ test("what somebody may step on is kept", function()
     { "32.0.0 archive, 33.1.1 keep, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "" })
   expect_equal({ lives(releases, nil) },
     { "32.0.0 keep, 33.1.1 deprecate, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "usage.unknown" })
+  expect_equal(select(2, lives(releases, { "aws-33.1.1", "aws-33.9.9", "azure-33.9.9", "aws-33.9.9" })), "usage.not-found")
   expect_equal(#policy.release.lifecycle({ releases = releases, in_use = {} }).releases, 5)
   expect_equal(policy.release.bump({ base = base, kind = "minor", picks = {}, available = {}, stage = { is = "", to = "", action = "",
     actor = "" } }).version, "34.5.0")

@@ -20,6 +20,7 @@ local pin = require("pin")
 local plain = require("plain")
 local publish = require("publish")
 local requests = require("requests")
+local stages = require("stages")
 local tables = require("tables")
 local versions = require("versions")
 
@@ -27,22 +28,18 @@ local versions = require("versions")
 --   question   release (name, file, folder, state, components, apps, …), pools (name, kind, architecture, channel, suffix,
 --              image, running), catalogue (names of images that were built; may be nil), values (of the chart), tools (name,
 --              version: what is baked in, for names that carry its hash), known_tools (image, tools: those of other images)
---   answer     provider, chart, explained, findings, images: one a pool with pool, image, rule, segments, length, limit,
+--   answer     provider, chart, explained, findings, inside (name, version: what is inside of the toolbox, where it is known), images: one a pool with pool, image, rule, segments, length, limit,
 --              and where the rule has them image_version, tags, ref
 local function map(question)
   local list, add = findings.new()
   findings.take_problems(question.release.problems, add)
   local out = image.map(plain.head(question.release), question.pools, question.catalogue, question.values, add,
     question.tools, question.known_tools)
-  return { provider = out.provider, chart = out.chart, explained = out.explained, images = out.images, findings = list }
+  return { provider = out.provider, chart = out.chart, explained = out.explained, images = out.images,
+    inside = out.inside or {}, findings = list }
 end
 
-local function image_of(mapped)
-  local first = mapped.images[1]
-  if not first then return "" end
-  if first.tags then return table.concat(first.tags, ",") end
-  return first.image or ""
-end
+local function image_of(mapped) return mapped.images[1] and image.called(mapped.images[1]) or "" end
 
 -- diff(question): what does a step from one Release to another change, and may it be done?
 --   question   as for map, with base (the Release before; may be nil: then the Release is judged alone), others (all Releases
@@ -54,8 +51,10 @@ end
 --              "chart": perhaps, the chart decides, "no", "-": the provider has no images of its own), image_from, image_to,
 --              length, limit, changes (kind, name, what, from, to, level, direction, strict, rolls), requests (range, item,
 --              version_range, actual, result), findings
-local function judge(question, list, add)
+--   state      what the Release would be; nil: what it is
+local function judge(question, list, add, state)
   local release, base = plain.whole(question.release), question.base and plain.whole(question.base)
+  release.state = state or release.state
   findings.take_problems(release.problems, add)
   if question.requests then findings.take_problems(question.requests.problems, add) end
   local mapped = image.map(release, question.pools, question.catalogue, question.values, add)
@@ -104,8 +103,8 @@ local function judge(question, list, add)
   for name in pairs(mapped.uses) do uses[name] = true end
   for name in pairs(before.uses) do uses[name] = true end
   local chart = image.chart_of(provider)
-  out.changes = difference.of(base, release, chart, uses)
-  checks.changes(context, out.changes, out.level, add)
+  out.changes = difference.of(base, release, provider, uses)
+  checks.changes(context, out.changes, out.level, semver.compare(version, before.release_version) < 0, add)
   checks.coupled(context, base, add)
 
   -- Machines are replaced when their image is called otherwise, or by what tables.lua calls rolling.
@@ -156,13 +155,14 @@ local function diff(question)
   return judge(question, list, add)
 end
 
--- gate(question): may this Release become active?
+-- gate(question): may this Release become active? It is judged as one that is, whatever it is now, but on the way to a stage before
+-- that: what is only told of a draft (an image that was not built, a request, a build of a commit) denies here.
 --   question   step (as for diff), suites (suite, hash, result; may be nil), readiness (item, closed; may be nil), stage (is, to,
 --              action, actor)
 --   answer     as for diff
 local function may_pass(question)
   local list, add = findings.new()
-  local out = judge(question.step, list, add)
+  local out = judge(question.step, list, add, stages.is_offered(question.stage.to) and "active" or nil)
   local release = question.step.release
   local function skip(check, why)
     add("check.not-evaluated", "release/" .. release.name, check .. ": " .. why, { rule = check, evidence = release.file })
@@ -188,10 +188,22 @@ end
 --   question   base, kind ("major", "minor", "patch", "test": a test Release, of `picks` alone), available (item → versions),
 --              catalogue, requests, picks (name, version, catalog, depends_on), stage, others (all of the provider; may be nil),
 --              prefix and asked (test: what its pre-release begins with; that there is one whatever is picked)
---   answer     version, items (kind, name, from, to, why), findings
+--   answer     version, items (kind, name, from: "" for what comes, to: "" for what goes, why), findings: of the proposal too, which
+--              `check` would deny or would not
 local function next_release(question)
   local list, add = findings.new()
-  local version, items = bump.plan(question, add)
+  local function judged(draft, state)
+    local found, note = findings.new()
+    judge({ release = draft, base = question.base, pools = {}, catalogue = question.catalogue, values = {}, requests = question.requests,
+      others = question.others, within = "folder" }, found, note, state)
+    return found
+  end
+  local version, items, found = bump.plan(question, add, judged)
+  for _, f in ipairs(found) do list[#list + 1] = f end
+  if question.catalogue == nil then
+    add("check.not-evaluated", "release/" .. question.base.name, "image.not-built: the images that were built are not known",
+      { rule = "image.not-built", evidence = question.base.file })
+  end
   return { version = version, items = items, findings = list }
 end
 

@@ -17,12 +17,15 @@
 --                       [-{suffix}] is left out when something in it is absent, [a|b] is the first that is complete
 --                tags   instead of a name: tags that must all match
 --                none   instead of a name: the provider brings its own images
---                constant  instead of a name: what the chart has for each of its versions; `reads` takes it apart
+--                constant  instead of a name: what the chart has for each of its versions; `reads` takes it apart. A list of { name,
+--                          version, … } rather than a line for each version
 --                version   the version of the image in a gallery
 --                ref    where the image is fetched from: "registry.example.com/os/node:{image}"
 --   pools      by kind of pool: what is fixed for it in charts `from` <= version < `to`
 --   architectures  how a pool's architecture appears in a name; false: not at all
 
+-- The form before os-tooling, which some charts had as a constant; in the first ones nothing stood behind the version.
+local former = "flatcar-{channel}-{flatcar}-kube-v{kubernetes}[-gs]"
 local current = "flatcar-{channel}-{flatcar}-kube-{kubernetes}-tooling-{os-tooling}-gs"
 
 return {
@@ -51,6 +54,10 @@ return {
   azure = {
     limit = 80, allowed = "%w_.-", ends = "%w",
     rules = {
+      -- Charts of before Releases: everything comes from the chart's values.
+      { id = "W1", to = "0.0.32", name = "capi-flatcar-stable-{values.kubernetesVersion}-gen2" },
+      { id = "W2", from = "0.0.32", to = "0.9.0", name = "capi-flatcar-stable-{values.kubernetesVersion}-gen2-gs" },
+      { id = "W3", from = "0.9.0", to = "0.17.0", name = "capi-flatcar-{channel}-{values.kubernetesVersion}-gen2-gs" },
       { id = "P1", from = "0.17.0", to = "1.0.0", name = "flatcar-stable-{flatcar}-kube-v{kubernetes}-gs",
         version = "{flatcar}" },
       { id = "T1", from = "1.0.0", name = current, version = "{flatcar}" },
@@ -60,8 +67,15 @@ return {
   vsphere = {
     limit = 80, allowed = "%w_. -",
     rules = {
-      { id = "S1", to = "0.65.1", constant = { ["0.65.0"] = "flatcar-stable-3815.2.2-kube-v1.27.14-gs" },
-        reads = "flatcar-{channel}-{flatcar}-kube-v{kubernetes}-gs" },
+      -- The default of the chart's own values, as each of its versions was published.
+      { id = "S1", to = "0.65.1", constant = {
+          { "flatcar-stable-3602.2.1-kube-v1.24.12-gs", "0.9.0", "0.9.1", "0.9.2", "0.9.3", "0.9.4", "0.9.5", "0.9.6", "0.9.7", "0.9.8", "0.9.9" },
+          { "flatcar-stable-3602.2.1-kube-v1.25.16-gs", "0.10.0", "0.10.1", "0.10.2", "0.10.3", "0.50.0", "0.51.0" },
+          { "flatcar-stable-3815.2.0-kube-v1.26.15-gs", "0.52.0" },
+          { "flatcar-stable-3815.2.2-kube-v1.27.14-gs", "0.53.0", "0.53.1", "0.54.0", "0.55.0", "0.56.0", "0.56.1", "0.57.0", "0.57.1",
+            "0.58.0", "0.58.1", "0.58.2", "0.58.3", "0.59.0", "0.60.0", "0.60.1", "0.61.0", "0.62.0", "0.63.0", "0.64.0", "0.65.0" },
+        },
+        reads = former },
       { id = "T1", from = "0.65.1", to = "1.0.0", name = current },
       { id = "T3", from = "1.0.0", name = current .. "[-{suffix}]" },
     },
@@ -70,10 +84,16 @@ return {
   ["cloud-director"] = {
     limit = 128, allowed = "%w_. -",
     rules = {
-      -- A constant of the chart itself: a line for each of its versions, as vsphere has one above. What the charts below 0.63.0
-      -- had is not known here, so their Releases are refused (image.rule-none) and no name is guessed.
-      { id = "S1", to = "0.63.0", constant = {},
-        reads = "flatcar-{channel}-{flatcar}-kube-v{kubernetes}-gs" },
+      -- As for vsphere; the first of them had no -gs behind. A version that is not listed is refused (image.rule-none), and no
+      -- name is guessed.
+      { id = "S1", to = "0.63.0", constant = {
+          { "flatcar-stable-3602.2.1-kube-v1.25.16", "0.50.0" },
+          { "flatcar-stable-3815.2.1-kube-v1.25.16", "0.51.0", "0.52.0", "0.52.1", "0.53.0", "0.53.1", "0.54.0", "0.54.1" },
+          { "flatcar-stable-3815.2.0-kube-v1.26.14", "0.55.0" },
+          { "flatcar-stable-3815.2.2-kube-v1.27.14", "0.56.0", "0.56.1", "0.56.2" },
+          { "flatcar-stable-3815.2.2-kube-v1.27.14-gs", "0.57.0", "0.58.0", "0.59.0", "0.60.0", "0.61.0", "0.61.1", "0.61.2", "0.62.0" },
+        },
+        reads = former },
       { id = "T1", from = "0.63.0", name = current },
     },
   },

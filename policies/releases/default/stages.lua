@@ -9,6 +9,12 @@ local function position(stage)
   end
 end
 
+-- A draft that goes to this stage, or to one that is not named, is offered from then on.
+function stages.is_offered(to)
+  local at = position(to)
+  return not at or at >= position(tables.first_stage)
+end
+
 -- check(stage, release, major, add): stage has is, to, action ("version", "pin", "refresh" or ""), actor,
 -- age_hours (of the draft; below 0: nobody knows).
 function stages.check(stage, name, major, add)
@@ -16,11 +22,12 @@ function stages.check(stage, name, major, add)
     add("stage.denied", "release/" .. name, why, { from = stage.is, to = stage.to, rule = "stages" })
   end
   local at = position(stage.is)
-  if stage.is ~= "" and not at then deny("there is no stage '" .. stage.is .. "'") end
+  local known = "; known are " .. table.concat(tables.stages, ", ")
+  if stage.is ~= "" and not at then deny("there is no stage '" .. stage.is .. "'" .. known) end
   if stage.to ~= "" then
     local to = position(stage.to)
     if not to then
-      deny("there is no stage '" .. stage.to .. "'")
+      deny("there is no stage '" .. stage.to .. "'" .. known)
     elseif stage.is == "" then
       if stage.to ~= tables.stages[1] and stage.to ~= tables.first_stage then
         deny("a draft without a stage becomes " .. tables.first_stage .. " first")

@@ -287,8 +287,75 @@ test("a pool may name its image, its architecture, its channel", function()
   has(map(r, { pool({ channel = "nightly" }) }), "channel.mismatch", "nightly")
   expect_equal(map(r, { pool({ architecture = "arm64" }) }).images[1].image,
     "flatcar-stable-4593.2.2-kube-1.34.7-tooling-1.31.0-arm64-gs")
-  expect_equal(map(r, { pool({ kind = "karpenter", channel = "beta", architecture = "arm64" }) }).images[1].image,
-    "flatcar-stable-4593.2.2-kube-1.34.7-tooling-1.31.0-gs")
+end)
+
+test("no pool gets an image of another architecture", function()
+  local function found(name, chart, architecture)
+    local r = release(name, { ["cluster-" .. name:match("^(%l[%l-]*)%-%d")] = chart, flatcar = "4593.2.2", kubernetes = "1.34.7",
+      ["os-tooling"] = "1.31.0" })
+    return ids(map(r, { pool({ architecture = architecture }) }))
+  end
+  for _, row in ipairs({ { "aws-34.5.0", "8.4.9", "arm64" }, { "aws-34.5.0", "1.0.0", "arm64" }, { "azure-34.5.0", "1.0.0", "arm64" },
+    { "vsphere-34.5.0", "1.0.0", "arm64" }, { "proxmox-34.5.0", "1.0.0", "arm64" }, { "azure-34.5.0", "1.0.0", "riscv" } }) do
+    expect_equal(found(row[1], row[2], row[3]), "pool.architecture", row[1] .. " " .. row[2])
+    expect_equal(found(row[1], row[2], "x86_64"), "", row[1])
+    expect_equal(found(row[1], row[2], ""), "", row[1])
+  end
+end)
+
+test("the channel is that of the pool", function()
+  local function on(channel, flatcar)
+    local answer = map(release("aws-34.5.0", with({ flatcar = flatcar })), { pool({ name = "workers", channel = channel }) })
+    for _, f in ipairs(answer.findings) do
+      if f.id == "channel.mismatch" then return f.clears end
+    end
+    return ids(answer)
+  end
+  expect_equal(on("", "4593.2.2"), "")
+  expect_equal(on("beta", "4600.1.0"), "")
+  expect_equal(on("lts", "4600.3.0"), "")
+  expect_equal(on("beta", "4593.2.2"), "take a version x.1.y, or the channel stable for the pool")
+  expect_equal(on("stable", "4600.1.0"), "take a version x.2.y, or the channel beta for the pool")
+  expect_equal(on("", "4600.0.0"), "take a version x.2.y, or the channel alpha for the pool")
+  expect_equal(on("", "4600.9.0"), "take a version x.2.y")
+  -- A rule whose names have no place for it.
+  local fixed = release("azure-26.0.0", { ["cluster-azure"] = "0.18.0", flatcar = "3815.1.4", kubernetes = "1.26.15" })
+  has(map(fixed, { pool({ channel = "beta" }) }), "channel.mismatch", "rule P1 names stable")
+end)
+
+test("advice is what clears the finding", function()
+  local function advice(r, id)
+    for _, f in ipairs(map(r).findings) do
+      if f.id == id then return f.clears end
+    end
+  end
+  expect_equal(advice(release("aws-34.5.0", with({ ["os-tooling"] = "25383e1" })), "component.missing"), "give os-tooling a version of three numbers")
+  expect_equal(advice(release("aws-34.5.0", with({ ["cluster-aws"] = "main" })), "component.missing"), "give cluster-aws a version of three numbers")
+  expect_equal(advice(release("aws-0.70.0", { ["cluster-aws"] = "0.70.0" }), "component.missing"), "give the value: --value kubernetesVersion=…")
+  local without = with()
+  without["os-tooling"] = nil
+  expect_equal(advice(release("aws-34.5.0", without), "component.missing"), "add os-tooling to spec.components")
+end)
+
+test("an old name is known by its operator where no folder says it", function()
+  local r = release("v14.1.0", { ["aws-operator"] = "9.0.0", kubernetes = "1.18.0" })
+  r.folder, r.stored_as = "", ""
+  expect_equal({ image.identify(r) }, { "aws", "14.1.0" })
+  expect_true(not ids(policy.release.diff(question(r, { within = "folder" }))):find("provider.unknown", 1, true))
+  r.components = {}
+  expect_equal(image.identify(r), nil)
+end)
+
+test("going back names the waiver that it takes", function()
+  local later = release("aws-34.5.0", with({ flatcar = "4593.2.4" }), { cilium = "1.4.2" })
+  local answer = policy.release.diff(question(base, { base = later }))
+  for _, f in ipairs(answer.findings) do
+    if f.id == "component.downgrade" then
+      expect_equal(f.clears, "consent to going back, in waivers.yaml: {rule: component.downgrade, subject: component/flatcar, "
+        .. "release: aws-34.4.0, hash: hash of aws-34.4.0, reason: …}")
+    end
+  end
+  has(answer, "component.downgrade", "flatcar")
 end)
 
 test("names that a cloud does not take are refused", function()
@@ -310,12 +377,34 @@ test("images that nobody built, tags and constants", function()
   local constant = release("vsphere-27.0.0", { ["cluster-vsphere"] = "0.65.0", flatcar = "3815.2.2", kubernetes = "1.27.14" })
   constant.folder = "vsphere"
   expect_equal(map(constant).images[1].image, "flatcar-stable-3815.2.2-kube-v1.27.14-gs")
-  local unknown = release("vsphere-26.0.0", { ["cluster-vsphere"] = "0.64.0", flatcar = "3815.2.2", kubernetes = "1.27.14" })
+  local unknown = release("vsphere-26.0.0", { ["cluster-vsphere"] = "0.8.0", flatcar = "3815.2.2", kubernetes = "1.27.14" })
   unknown.folder = "vsphere"
   expect_true(#map(unknown).findings > 0)
   local managed = release("eks-34.5.0", { ["cluster-eks"] = "1.0.0", kubernetes = "1.34.7" })
   managed.folder = "eks"
   expect_equal(map(managed).images[1].image, nil)
+end)
+
+test("the names of former charts are known, written and read", function()
+  local function of(provider, chart, values)
+    local answer = map(release(provider .. "-27.0.0", { ["cluster-" .. provider] = chart }), {}, { values = values or {} })
+    return answer.images[1] and answer.images[1].image or ids(answer)
+  end
+  expect_equal(of("cloud-director", "0.50.0"), "flatcar-stable-3602.2.1-kube-v1.25.16")
+  expect_equal(of("cloud-director", "0.55.0"), "flatcar-stable-3815.2.0-kube-v1.26.14")
+  expect_equal(of("cloud-director", "0.62.0"), "flatcar-stable-3815.2.2-kube-v1.27.14-gs")
+  expect_equal(of("cloud-director", "0.49.0"), "image.rule-none")
+  expect_equal(of("vsphere", "0.9.9"), "flatcar-stable-3602.2.1-kube-v1.24.12-gs")
+  expect_equal(of("vsphere", "0.52.0"), "flatcar-stable-3815.2.0-kube-v1.26.15-gs")
+  for _, row in ipairs({ { "0.0.31", "capi-flatcar-stable-1.24.1-gen2" }, { "0.8.9", "capi-flatcar-stable-1.24.1-gen2-gs" },
+    { "0.16.0", "capi-flatcar-stable-1.24.1-gen2-gs" } }) do
+    expect_equal(of("azure", row[1], { kubernetesVersion = "v1.24.1" }), row[2])
+    expect_equal(image.read("azure", row[2])["values.kubernetesVersion"], "1.24.1", row[2])
+  end
+  for _, name in ipairs({ "flatcar-stable-3602.2.1-kube-v1.25.16", "flatcar-stable-3815.2.2-kube-v1.27.14-gs" }) do
+    local found = image.read("cloud-director", name)
+    expect_equal({ found.flatcar, found.kubernetes }, { name:match("stable%-(.-)%-kube"), (name:match("v(1%.%d+%.%d+)")) }, name)
+  end
 end)
 
 test("a machine that is called as no rule would call it", function()

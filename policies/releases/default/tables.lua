@@ -24,9 +24,12 @@ return {
   -- component is, by the row `binary` of levels.
   -- `toolbox` is the component whose versions these are.
   -- A name with {hash} carries the hash of it, and then the builder belongs to it as well.
-  --   ["1.31.0"] = { ["image-builder"] = "1.4.0", containerd = "1.7.25", teleport = "17.4.8" },
+  -- A binary that not every provider's image has gets its version by provider.
+  --   ["1.31.0"] = { ["image-builder"] = "1.4.0", containerd = "1.7.25", teleport = "17.4.8", ["ssm-agent"] = { aws = "3.3.1" } },
   toolbox = "os-tooling",
   binaries = {},
+  -- Components that are in no image, beside the chart: a name with {hash} does not change with them.
+  not_baked = { "etcd" },
 
   -- A pre-release Release is judged by the requests to its base version; "strict": by its own place in the order.
   prereleases = "base",
@@ -60,7 +63,7 @@ return {
     { name = "cluster-*", major = "major", minor = "minor", severity = "warn" },
     { kind = "app", major = "major", minor = "minor", severity = "warn" },
     { kind = "component", major = "major", minor = "minor", severity = "warn" },
-    { kind = "binary", major = "major", severity = "warn" },
+    { kind = "binary", major = "major", severity = "error" },
   },
 
   -- Apps that belong to one minor of Kubernetes: a new minor without a new one of these is worth a look.
@@ -93,6 +96,9 @@ return {
     vsphere = { "standard", "upgrade", "upgrade-major", "on-capa", "on-capz" },
     ["cloud-director"] = { "standard", "upgrade", "upgrade-major" },
     eks = { "standard", "upgrade", "upgrade-major" },
+    -- Of these none is asked for. A folder that is not here at all is said not to be looked at.
+    aks = {},
+    proxmox = {},
   },
 
   -- A refresh leaves drafts alone that are younger than so many hours.
@@ -109,6 +115,8 @@ return {
 
   -- How many versions of each baked-in component are tried when the newest combination was not built.
   combinations = 6,
+  -- How often a bump is planned again without the versions that `check` denies.
+  rounds = 6,
 
   -- How much each finding matters: error, warn or info; "approval": a warning that waits for somebody's consent.
   severities = {
@@ -121,6 +129,7 @@ return {
     ["bump.kubernetes"] = "error",
     ["bump.major-open"] = "error",
     ["bump.nothing"] = "info",
+    ["bump.unknown-item"] = "warn",
     ["bump.unpublished"] = "error",
     ["bump.version"] = "error",
     ["channel.mismatch"] = "error",
@@ -175,7 +184,9 @@ return {
     ["request.syntax"] = "error",
     ["request.violated"] = "error",
     ["stage.denied"] = "error",
+    ["suite.unknown"] = "warn",
     ["tied.skew"] = "warn",
+    ["usage.not-found"] = "warn",
     ["usage.unknown"] = "warn",
     ["variant.conflict"] = "error",
     ["variant.ignored"] = "info",

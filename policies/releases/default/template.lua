@@ -171,14 +171,14 @@ function template.read(parts, text, fits, back)
   return nil
 end
 
--- The names of all that it may ask for.
-function template.names(parts, into)
+-- The names of all that it may ask for; `only_needed`: without what stands in a group, which may be absent.
+function template.names(parts, into, only_needed)
   into = into or {}
   for _, p in ipairs(parts) do
     if type(p) == "table" then
       if p.segment then
         into[p.segment] = true
-      else
+      elseif not only_needed then
         for _, choice in ipairs(p.choices) do template.names(choice, into) end
       end
     end

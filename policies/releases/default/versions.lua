@@ -7,7 +7,8 @@ local versions = {}
 local function level_between(a, b)
   if not a or not b then return "unknown" end
   if a.major ~= b.major then return "major" end
-  if a.minor ~= b.minor then return "minor" end
+  -- Below 1.0.0 the second number is the one that breaks.
+  if a.minor ~= b.minor then return a.major == 0 and "major" or "minor" end
   if a.patch ~= b.patch then return "patch" end
   if a.prerelease ~= b.prerelease then return "prerelease" end
   return "none"
