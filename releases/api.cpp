@@ -1,6 +1,7 @@
 #include "releases/api.hpp"
 
 #include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/fleet.hpp"
 #include "policies/host/host.hpp"
 #include "releases/conditions.hpp"
 #include "releases/events.hpp"
@@ -8,6 +9,9 @@
 #include "releases/home_releases.hpp"
 #include "releases/release_pools.hpp"
 
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -29,6 +33,7 @@ public:
     o.ns = settings_.ns;
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
+    o.in_use = [this](const std::string& release) { return in_use(release); };
     o.on_stop = [this] {
       home_ = nullptr;
       books_.reset();
@@ -51,6 +56,10 @@ public:
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
     o.rows = &rows_;
+    o.digest_of = [this](const std::string& ref) { return digest_of(ref); };
+    o.on_wish = [this] {
+      if (home_) home_->judge_again();
+    };
     o.on_stop = [this](release_pools* p) { parts_.erase(p); };
     auto made = std::make_unique<release_pools>(on, house_.packs, std::move(o));
     parts_.insert(made.get());
@@ -58,6 +67,28 @@ public:
   }
 
 private:
+  /// What most pools of the fleet have of it: a name that is pushed again while a Release goes
+  /// through the fleet is still one image.
+  std::string digest_of(const std::string& ref) const {
+    std::map<std::string, std::size_t> found;
+    for (const release_pools* p : parts_) p->count_digests(ref, found);
+    const auto most =
+        std::ranges::max_element(found, {}, [](const auto& digest) { return digest.second; });
+    return most == found.end() ? std::string() : most->first;
+  }
+
+  /// Whether a cluster's labels name it; not known while one of the fleet may be missing.
+  std::optional<bool> in_use(const std::string& release) const {
+    for (const k8s::cluster* c : house_.fleet.clusters()) {
+      const wish w = wish_of(c->labels(), settings_.labels, *books_);
+      if (w.problem.empty() && !w.version.empty() && w.provider + "-" + w.version == release)
+        return true;
+    }
+    if (!house_.fleet.is_discovered() || !house_.fleet.without_connection().empty())
+      return std::nullopt;
+    return false;
+  }
+
   units::house house_;
   settings settings_;
   units::row_budget rows_;

@@ -93,6 +93,8 @@ k8s::condition allowed(const verdict& v, std::int64_t generation) {
                v.alone ? v.alone->error().message() : std::string());
   const docs::diff_answer& a = **v.alone;
   std::string ids = ids_of(a.findings, docs::severity::info);
+  if (a.verdict != docs::decision::allow && !v.content.empty())
+    ids += "; a waiver quotes the hash " + v.content;
   switch (a.verdict) {
     case docs::decision::allow: return say("True", release_reason::clean, std::move(ids));
     case docs::decision::needs_approval:
@@ -211,23 +213,67 @@ awaitable<k8s::result<k8s::next>> home_releases::reconcile(std::string name) {
     v.image = co_await books_->image(name, usual);
     v.alone = co_await books_->step(std::string(), name, usual);
   }
+  if (v.unreadable.empty()) v.content = b->content->hash;
   const release* found = releases_.find({"", name});
   if (!found || !books_->is_read()) co_return k8s::await_change();
   const release now = *found;
   std::vector<k8s::condition> conditions = now.conditions;
   const bool failed = v.unreadable.empty() && !(v.image && *v.image && v.alone && *v.alone);
   const k8s::next then = failed ? k8s::requeue_after(verdict_retry) : k8s::await_change();
-  if (!put_conditions(conditions, v, now.meta.generation, on_.loop().wall())) co_return then;
+  const bool in_use = options_.in_use ? options_.in_use(name).value_or(now.in_use) : now.in_use;
+  const bool another = put_conditions(conditions, v, now.meta.generation, on_.loop().wall());
+  // The annotation gives way once the server's kind has the field.
+  const bool may_give_way = now.in_annotation && !drops_conditions_.value_or(false);
+  // All that its own controller would deploy is there: nothing, or that controller knows.
+  const bool ready =
+      now.ready ||
+      (b->content && std::ranges::none_of(b->content->components, &docs::entry::operator_deploys));
+  if (!another && !may_give_way && now.in_use == in_use && now.ready == ready) co_return then;
+  release next = now;
+  next.conditions = std::move(conditions);
+  next.in_use = in_use;
+  next.ready = ready;
+  auto written = co_await publish(next);
+  if (!written) co_return written.error();
+  tell(now, now.conditions, next.conditions);
+  co_return then;
+}
+
+/// Writes the status as the kind's own controller does (ready, inUse), and the conditions, into an
+/// annotation where the server drops them: else each start would find and tell everything again.
+awaitable<k8s::result<void>> home_releases::publish(release now) {
+  const json::array conditions = k8s::conditions_to_json(now.conditions);
   json::object status;
-  status["conditions"] = k8s::conditions_to_json(conditions);
+  status["ready"] = now.ready;
+  status["inUse"] = now.in_use;
+  status["conditions"] = conditions;
   json::object patch;
   patch["metadata"] = json::object{{"resourceVersion", now.meta.resource_version.text()}};
   patch["status"] = std::move(status);
   auto written = co_await on_.api().merge_patch(collection(), now.meta.key(), std::move(patch),
                                                 "status", std::string(names::field_manager));
   if (!written) co_return written.error();
-  tell(now, now.conditions, conditions);
-  co_return then;
+  const json::value* kept = written->if_contains("status");
+  const bool dropped = !kept || !kept->is_object() || !kept->get_object().contains("conditions");
+  if (dropped && !drops_conditions_.value_or(false))
+    on_.log().warning(
+        "the kind Release of this cluster has no status.conditions; they are kept in "
+        "an annotation until deploy/crds/releases.yaml is applied",
+        {{"annotation", names::conditions}});
+  drops_conditions_ = dropped;
+  if (!dropped && now.meta.annotations.get(names::conditions).empty())
+    co_return k8s::result<void>();
+  json::object annotations;
+  annotations[names::conditions] =
+      dropped ? json::value(json::serialize(conditions)) : json::value(nullptr);
+  json::object metadata;
+  metadata["annotations"] = std::move(annotations);
+  json::object note;
+  note["metadata"] = std::move(metadata);
+  auto noted = co_await on_.api().merge_patch(collection(), now.meta.key(), std::move(note),
+                                              std::string(), std::string(names::field_manager));
+  if (!noted) co_return noted.error();
+  co_return k8s::result<void>();
 }
 
 }  // namespace releases

@@ -28,6 +28,7 @@ struct verdict {
   std::optional<library::image_answer> image;
   std::optional<library::step_answer> alone;
   std::string unreadable;  // why there are no answers
+  std::string content;     // the hash of its content, which a waiver quotes
 };
 /// Puts Mapped and Allowed among the conditions. Returns whether anything but a time is different.
 bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int64_t generation,
@@ -43,6 +44,8 @@ public:
     std::string ns;  // of the ConfigMap with consent
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
+    /// Whether a cluster has it, where that is known.
+    std::function<std::optional<bool>(const std::string& release)> in_use;
     std::function<void()> on_stop;  // before anything of it ends
   };
   home_releases(k8s::engagement& on, std::shared_ptr<library> books, options o);
@@ -61,6 +64,7 @@ public:
 
 private:
   awaitable<k8s::result<k8s::next>> reconcile(std::string name) override;
+  awaitable<k8s::result<void>> publish(release now);
   void tell(const release& of, const std::vector<k8s::condition>& before,
             const std::vector<k8s::condition>& after);
 
@@ -70,6 +74,8 @@ private:
   k8s::informer<release> releases_;
   k8s::informer<consent> consent_;
   k8s::controller<std::string> controller_;
+  /// The server's kind has no status.conditions; not known before the first write.
+  std::optional<bool> drops_conditions_;
   reactor::task_group tasks_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "bootc/kinds/names.hpp"
+
 #include <string_view>
 
 /// Every name that is left on objects, or looked for on them. Those of the kind itself are its own
@@ -10,10 +12,7 @@ inline constexpr std::string_view group = "release.giantswarm.io", version = "v1
                                   api_version = "release.giantswarm.io/v1alpha1";
 inline constexpr std::string_view field_manager = "windlass-releases";
 
-/// Annotation on a pool: with the value "cluster" its image follows from the Release of its
-/// cluster. No other pool is touched.
-inline constexpr std::string_view opt_in = "windlass.dev/release", by_cluster = "cluster";
-/// Annotations on such a pool, written with its image: the Release that the image is of, and the
+/// Annotations on a pool that follows its cluster (bootc::names::release), written with its image: the Release that the image is of, and the
 /// one that it had before, for as long as nodes may still run that.
 inline constexpr std::string_view at = "windlass.dev/release-at",
                                   from = "windlass.dev/release-from";
@@ -22,6 +21,10 @@ inline constexpr std::string_view kind = "windlass.dev/release-pool-kind",
                                   architecture = "windlass.dev/release-architecture",
                                   channel = "windlass.dev/release-channel",
                                   suffix = "windlass.dev/release-suffix";
+
+/// Annotation on a Release: its conditions, where the server's kind of a Release has no
+/// status.conditions and would drop them.
+inline constexpr std::string_view conditions = "windlass.dev/release-conditions";
 
 /// Labels of a cluster's kubeconfig Secret: which Release it has ("34.5.0", "aws-34.5.0"), and of
 /// which provider it is.

@@ -44,7 +44,24 @@ std::string told(const std::vector<docs::finding>& findings, docs::decision d) {
 }
 
 units::hold held(const evidence& e, const units::hold_kind& why, std::string sentence) {
-  return {e.pool, std::string(why.code), std::move(sentence), std::string(why.released), {}};
+  std::string released(why.released);
+  // Consent is bound to the content, and its hash is written nowhere in the Release.
+  const bool waivable = why == hold_code::denied.code || why == hold_code::approval.code;
+  if (waivable && !e.content.empty())
+    released += "; a waiver names release: " + e.release + ", hash: " + e.content;
+  return {e.pool, std::string(why.code), std::move(sentence), std::move(released), {}};
+}
+
+/// Why a pool stays at the digest that it has.
+units::hold held_for_moved_image(const evidence& e) {
+  return {e.pool,
+          std::string(hold_code::image_moved.code),
+          e.pool + ": \"" + e.ref + "\" was pushed again and is " + e.moved_to +
+              " by now; the pool stays at " + (e.digest.empty() ? "the former image" : e.digest) +
+              ", which it was when " + (e.at.empty() ? e.release : e.at) + " was allowed",
+          "`windlass rollout approve " + e.pool + " --digest " + e.moved_to +
+              "` consents to it, or the name is the former image again",
+          {}};
 }
 
 /// Why the image of the Release is not written; none when it may be.
@@ -87,6 +104,7 @@ outlook weigh(const evidence& e) {
   o.pool = e.pool;
   o.at = e.at;
   o.release = e.release;
+  o.content = e.content;
   o.ref = e.ref;
   const auto hold = [&](const units::hold_kind& why, std::string sentence) {
     o.hold = held(e, why, std::move(sentence));
@@ -117,6 +135,10 @@ outlook weigh(const evidence& e) {
   }
   if (o.target_ref == e.ref) {
     o.is = e.settled ? outlook::standing::arrived : outlook::standing::moving;
+    if (!e.moved_to.empty()) {
+      o.is = outlook::standing::held;
+      o.hold = held_for_moved_image(e);
+    }
     return o;
   }
   o.hold = obstacle(e);

@@ -16,6 +16,9 @@ struct evidence {
   bool settled = false;  // every node runs `ref`
   std::string at;        // the Release whose image `ref` is; empty: of none that is at home
   std::string release;   // that it shall have; empty: nobody knows
+  std::string content;   // the hash of that Release's content, which a waiver quotes
+  // What `ref` was resolved to, and what it names by now where that is something else.
+  std::string digest, moved_to;
   std::string why_none;  // as a sentence, when nobody knows, or when it cannot be read
   std::string fault;     // of a policy that was asked; empty: none
   std::optional<policies::releases::map_answer> image;  // of `release`, for this pool
@@ -35,6 +38,7 @@ struct outlook {
   std::string pool;
   standing is = standing::held;
   std::string at, release;      // as in the evidence
+  std::string content;          // as in the evidence
   std::string ref, target_ref;  // now, and what is written
   std::string image, target_image;
   std::string rolls = "-", level = "none";  // of the step, as in policies::releases::diff_answer

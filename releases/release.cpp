@@ -3,6 +3,7 @@
 #include "k8s/client/wire.hpp"
 #include "releases/names.hpp"
 
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
@@ -14,15 +15,29 @@ const k8s::resource& collection() {
   return r;
 }
 
+namespace {
+const k8s::annotation_filter annotations_of_a_release{false, {names::conditions}};
+}  // namespace
+
 release release::parse(k8s::wire_value object) {
   release out;
-  out.meta = k8s::parse_meta(object);
+  out.meta = k8s::parse_meta(object, annotations_of_a_release);
   const auto spec = object["spec"];
   out.document = "{\"apiVersion\":\"" + std::string(names::api_version) +
                  "\",\"kind\":\"Release\",\"metadata\":{\"name\":" +
                  boost::json::serialize(boost::json::value(out.meta.name.str())) +
                  "},\"spec\":" + (spec.present() ? spec.json() : "{}") + "}";
-  out.conditions = k8s::parse_conditions(object["status"]["conditions"]);
+  const auto [conditions, ready, in_use] = object["status"].fields("conditions", "ready", "inUse");
+  out.conditions = k8s::parse_conditions(conditions);
+  out.ready = ready.boolean();
+  out.in_use = in_use.boolean();
+  if (const std::string_view kept = out.meta.annotations.get(names::conditions);
+      out.conditions.empty() && !kept.empty()) {
+    boost::system::error_code wrong;
+    const auto list = boost::json::parse(kept, wrong);
+    if (!wrong) out.conditions = k8s::conditions_from_json(list);
+    out.in_annotation = !out.conditions.empty();
+  }
   return out;
 }
 

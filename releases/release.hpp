@@ -21,8 +21,10 @@ const k8s::resource& collection();
 /// said of it.
 struct release {
   k8s::object_meta meta;
-  std::string document;  // what of it is a document, as JSON
-  std::vector<k8s::condition> conditions;
+  std::string document;                    // what of it is a document, as JSON
+  std::vector<k8s::condition> conditions;  // of status, or of the annotation where that has none
+  bool in_annotation = false;              // that is where they come from
+  bool ready = false, in_use = false;      // of status
 
   static release parse(k8s::wire_value object);
   std::size_t heap_bytes() const noexcept;

@@ -14,6 +14,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace releases {
 
@@ -64,6 +65,11 @@ bool is_settled(const bootc::node_pool& p) {
   return c && c->is_true() && p.status.observed_generation >= p.meta.generation;
 }
 
+/// What its tag was resolved to, also while the pool is back on the image before.
+std::string digest_in(const bootc::node_pool_status& s) {
+  return s.failed_digest.empty() ? s.target_digest : s.failed_digest;
+}
+
 double unix_seconds(const std::string& date) {
   const auto at = reactor::parse_rfc3339(date);
   return at ? policies::unix_seconds(*at) : 0;
@@ -96,6 +102,7 @@ units::unit shown(const outlook& o) {
   u.details = {
       {.key = "fromRelease", .value = o.at, .column = "FROM", .label = "from"},
       {.key = "toRelease", .value = o.release, .label = "to"},
+      {.key = "content", .value = o.content, .label = "content hash"},
       {.key = "ref", .value = o.ref, .label = "now"},
       {.key = "targetRef", .value = o.target_ref, .label = "target"},
       {.key = "rolls", .value = o.rolls, .column = "ROLLS", .label = "rolls"},
@@ -113,7 +120,7 @@ std::string row_of(const outlook& o) {
 }  // namespace
 
 bool follows(const bootc::node_pool& p) noexcept {
-  return p.meta.annotations.get(names::opt_in) == names::by_cluster && !p.meta.deleting();
+  return p.follows_release() && !p.meta.deleting();
 }
 
 struct release_pools::looking {
@@ -170,8 +177,21 @@ awaitable<bool> release_pools::synced(reactor::steady_time deadline) {
   return pools_.synced(deadline);
 }
 
+void release_pools::count_digests(const std::string& ref,
+                                  std::map<std::string, std::size_t>& into) const {
+  pools_.objects().each([&](const bootc::node_pool& p) {
+    const std::string digest = digest_in(p.status);
+    if (follows(p) && p.spec.image_ref == ref && p.status.resolved_ref == ref && !digest.empty())
+      ++into[digest];
+  });
+}
+
 void release_pools::reconsider() {
   ++revision_;
+  if (const shelf home = options_.home(); home.books) {
+    wish now = wish_of(on_.on().labels(), options_.labels, *home.books);
+    if (std::exchange(wish_, now) != now && options_.on_wish) options_.on_wish();
+  }
   pools_.objects().each([&](const bootc::node_pool& p) {
     if (follows(p)) controller_.add(p.meta.name.str());
   });
@@ -254,6 +274,7 @@ awaitable<void> release_pools::find_release(looking& at) {
   }
   e.release = answer->reference;
   const auto b = at.home.books->find(e.release);
+  if (b && b->content) e.content = b->content->hash;
   if (b && !b->content) e.why_none = e.release + " cannot be read: " + b->problem;
 }
 
@@ -300,6 +321,8 @@ awaitable<std::optional<release_pools::seen>> release_pools::look_closely(std::s
   at.found.pool = pool;
   at.found.ref = p->spec.image_ref;
   at.found.settled = is_settled(*p);
+  at.found.digest = digest_in(p->status);
+  if (p->status.resolved_ref == p->spec.image_ref) at.found.moved_to = p->status.available_digest;
   if (!at.home.books || !at.home.live || !at.home.books->is_read()) {
     at.found.why_none = "the Releases at home are not known at the moment";
   } else {
@@ -375,6 +398,10 @@ awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, outlook
   const std::string left(pool.meta.annotations.get(names::from));
   const std::string leaves = !is_settled(pool) && !left.empty() ? left : o.at;
   annotations[names::from] = leaves.empty() ? json::value(nullptr) : json::value(leaves);
+  // Where another pool has the image already, this one gets the same, whatever the name is by now.
+  const std::string known = options_.digest_of ? options_.digest_of(o.target_ref) : std::string();
+  annotations[bootc::names::approve_digest] =
+      known.empty() ? json::value(nullptr) : json::value(known);
   json::object metadata;
   metadata["resourceVersion"] = pool.meta.resource_version.text();
   metadata["annotations"] = std::move(annotations);

@@ -47,6 +47,9 @@ public:
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;
+    /// What the pools of all clusters have of this reference; empty where none has it.
+    std::function<std::string(const std::string& ref)> digest_of;
+    std::function<void()> on_wish;  // the cluster's labels ask for another Release
     std::function<void(release_pools*)> on_stop;
   };
   release_pools(k8s::engagement& on, policies::host& packs, options o);
@@ -60,6 +63,8 @@ public:
   std::optional<std::uint64_t> revision() const override;
   /// What becomes of a pool; none when it follows no Release.
   awaitable<std::optional<outlook>> look(std::string pool);
+  /// Counts the digests that pools here were given for this reference.
+  void count_digests(const std::string& ref, std::map<std::string, std::size_t>& into) const;
   bool idle() const noexcept { return controller_.idle(); }
 
 private:
@@ -84,6 +89,7 @@ private:
   std::unique_ptr<units::row_figures> figures_;
   std::map<std::string, seen> known_;
   std::set<std::string> shown_rows_;  // with series of their own
+  wish wish_;
   std::uint64_t revision_ = 0;
   k8s::controller<std::string> controller_;
   std::size_t lookers_ = 0;

@@ -96,7 +96,7 @@ public:
     for (simulation::pool_cluster* c : world_.pools())
       edit(*c, [](json::object& pool) {
         pool["metadata"].as_object()["annotations"] =
-            json::object{{std::string(releases::names::opt_in), "cluster"}};
+            json::object{{std::string(bootc::names::release), "cluster"}};
       });
   }
 

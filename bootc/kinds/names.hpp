@@ -67,6 +67,9 @@ inline constexpr std::string_view stages_at_once = "windlass.dev/stages-at-once"
 inline constexpr std::string_view stuck_after = "windlass.dev/stuck-after";
 /// Annotation on the pool: the digest that a pool with manual updates shall move to.
 inline constexpr std::string_view approve_digest = "bootc.dev/approve-digest";
+/// Annotation on the pool: with the value "cluster" its image follows from the Release of its
+/// cluster (API releases), and no tag moves it.
+inline constexpr std::string_view release = "windlass.dev/release", of_its_cluster = "cluster";
 /// Annotation on the BootcNode: "held", "booting" while it holds a slot. A picture for
 /// `kubectl get`: nothing reads it.
 inline constexpr std::string_view slot = "windlass.dev/slot";

@@ -120,6 +120,14 @@ std::optional<reactor::nanoseconds> node_pool::stuck_after() const {
   return read && *read > reactor::nanoseconds::zero() ? std::optional(*read) : std::nullopt;
 }
 
+bool node_pool::follows_release() const noexcept {
+  return meta.annotations.get(names::release) == names::of_its_cluster;
+}
+
+tag_updates node_pool::updates() const noexcept {
+  return follows_release() ? tag_updates::manual : spec.updates;
+}
+
 std::string_view node_pool::approval() const {
   return meta.annotations.get(names::approve_digest);
 }
@@ -136,9 +144,8 @@ void read_spec(k8s::wire_value spec, node_pool_spec& out) {
   const auto [ref, updates] = image.fields("ref", "updates");
   out.image_ref = ref.text();
   if (updates.text() == "Manual") out.updates = tag_updates::manual;
-  const auto [most, paused, on_failure, drain, reboot] =
-      rollout.fields("maxUnavailable", "paused", "onFailure", "drainTimeoutSeconds",
-                     "rebootTimeoutSeconds");
+  const auto [most, paused, on_failure, drain, reboot] = rollout.fields(
+      "maxUnavailable", "paused", "onFailure", "drainTimeoutSeconds", "rebootTimeoutSeconds");
   out.max_unavailable = read_int_or_string(most);
   out.paused = paused.boolean();
   out.on_failure = on_failure.text();
@@ -161,14 +168,13 @@ void read_status(k8s::wire_value status, node_pool_status& s) {
   s.updated_count = updated.integer();
   s.updating_count = updating.integer();
   s.degraded_count = degraded.integer();
-  s.counts_shown =
-      nodes.present() && updated.present() && updating.present() && degraded.present();
+  s.counts_shown = nodes.present() && updated.present() && updating.present() && degraded.present();
   held.members([&](std::string_view code, k8s::wire_value n) {
     if (s.held.size() < most_held_codes) s.held.emplace(code, n.integer());
   });
-  const auto [waits, next, resolved, waiting, approved, failed, back, conditions] = status.fields(
-      "policyHolds", "nextTagResolutionTime", "resolvedRef", "availableDigest", "approvedDigest",
-      "failedDigest", "returnRef", "conditions");
+  const auto [waits, next, resolved, waiting, approved, failed, back, conditions] =
+      status.fields("policyHolds", "nextTagResolutionTime", "resolvedRef", "availableDigest",
+                    "approvedDigest", "failedDigest", "returnRef", "conditions");
   waits.elements([&](k8s::wire_value v) {
     if (s.policy_waits.size() < most_policy_waits) s.policy_waits.push_back(read_policy_wait(v));
   });

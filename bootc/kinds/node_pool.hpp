@@ -120,6 +120,12 @@ struct node_pool {
   std::optional<std::size_t> stages_at_once() const;
   /// After how long without progress a node counts as stuck; nothing when it is written wrongly.
   std::optional<reactor::nanoseconds> stuck_after() const;
+  /// Its image is the one of the Release of its cluster.
+  bool follows_release() const noexcept;
+  /// What a tag that names another image does. A pool that follows a Release runs the image that
+  /// was resolved when the Release was allowed, whatever spec.image.updates says: an image that is
+  /// pushed again under its name moves nothing without consent.
+  tag_updates updates() const noexcept;
   /// The digest that somebody approved, as written, or empty.
   std::string_view approval() const;
   friend bool operator==(const node_pool&, const node_pool&) = default;

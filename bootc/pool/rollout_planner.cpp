@@ -146,7 +146,7 @@ bool pass::was_refused_elsewhere() const {
 bool pass::resolve() {
   const node_pool_status& before = pool_.status;
   const std::string& ref = pool_.spec.image_ref;
-  const bool manual = pool_.spec.updates == tag_updates::manual;
+  const bool manual = pool_.updates() == tag_updates::manual;
   // Other operators of this API do not write the reference down.
   const bool same = before.resolved_ref == ref ||
                     (before.resolved_ref.empty() && !before.next_tag_resolution_time.empty());

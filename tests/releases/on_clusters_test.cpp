@@ -322,6 +322,12 @@ protected:
   std::shared_ptr<reactor::log_capture> lines_ = std::make_shared<reactor::log_capture>();
 };
 
+/// Two of each provider, so that one comes after the other.
+class ReleasesOnPairs : public ReleasesOnClusters {
+protected:
+  ReleasesOnPairs() : ReleasesOnClusters(2, 2) {}
+};
+
 /// Fewer of them, where it does not take thirty.
 class ReleasesOnAFewClusters : public ReleasesOnClusters {
 protected:
@@ -477,6 +483,9 @@ TEST_F(ReleasesOnAFewClusters, ConsentAtHomeLetsAStepThatRollsInAPatchGoAhead) {
     const auto holds = holds_of(waiting);
     EXPECT_TRUE(holds.contains("aws-0"));
     if (!holds.contains("aws-0")) co_return;
+    // What consent has to quote stands where a person reads that it is asked for.
+    EXPECT_NE(holds.at("aws-0").released_by.find(document->hash), std::string::npos);
+    EXPECT_EQ(detail(units_of(waiting)["aws-0"], "content"), document->hash);
     std::string waivers;
     for (const char* rule : {"level.too-high", "nodes.roll-in-patch"})
       waivers +=
@@ -521,6 +530,108 @@ TEST_F(ReleasesOnAFewClusters, NoStepIsJudgedFromAReleaseThatNodesHaveNotReached
     EXPECT_EQ(ref_of("aws-0"), repository + image_of(release(aws, "34.4.1")))
         << "every node ran 33 in between";
     co_await windlass->stop();
+  });
+}
+
+TEST_F(ReleasesOnPairs, AnImageThatIsPushedAgainMovesNothingWithoutConsent) {
+  const provider& aws = providers[0];
+  const std::string name = repository + image_of(release(aws, aws.to)),
+                    allowed = digest_of(simulation::new_image),
+                    other = digest_of(simulation::old_image);
+  run([&]() -> awaitable<void> {
+    auto windlass = service(units::mode::act);
+    co_await windlass->start();
+    label("aws-0", "release.giantswarm.io/version", aws.to);
+    co_await loop_.sleep_for(30min);
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), 2u);
+    tags_.now[name] = other;
+    co_await loop_.sleep_for(30min);
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), 2u) << "nothing moves on its own";
+
+    // A cluster that comes later gets what the first one got, and not what the name is by now.
+    label("aws-1", "release.giantswarm.io/version", aws.to);
+    co_await loop_.sleep_for(30min);
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), 4u);
+    const rows_by_cluster all = co_await plan();
+    const auto holds = holds_of(all);
+    EXPECT_EQ(holds.size(), 2u);
+    for (const char* cluster : {"aws-0", "aws-1"}) {
+      const auto held = holds.find(cluster);
+      EXPECT_TRUE(held != holds.end() && held->second.code == "release-image-moved" &&
+                  held->second.sentence.find(other) != std::string::npos &&
+                  held->second.sentence.find(allowed) != std::string::npos)
+          << cluster << ": " << (held == holds.end() ? "no hold" : held->second.sentence);
+    }
+    EXPECT_EQ(units_of(all)["aws-0"].state, "Held");
+
+    annotate(cluster("aws-0"), "bootc.dev/approve-digest", other.c_str());
+    co_await loop_.sleep_for(30min);
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), 2u) << "who consents moves, alone";
+    const rows_by_cluster after = co_await plan();
+    EXPECT_FALSE(holds_of(after).contains("aws-0"));
+    EXPECT_TRUE(holds_of(after).contains("aws-1"));
+    // The name is the former image again: there is nothing left to consent to.
+    tags_.now[name] = allowed;
+    co_await loop_.sleep_for(30min);
+    const rows_by_cluster back = co_await plan();
+    EXPECT_FALSE(holds_of(back).contains("aws-1"));
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(ReleasesOnAFewClusters, SayTheSameOnAKindWithoutConditionsAndOnce) {
+  // The kind as its own project has it: a server drops what the schema does not know.
+  json::object kind = object_in(source + "/deploy/crds/releases.yaml");
+  json::object& status = kind.at("spec")
+                             .at("versions")
+                             .at(0)
+                             .at("schema")
+                             .at("openAPIV3Schema")
+                             .at("properties")
+                             .at("status")
+                             .as_object();
+  status["properties"].as_object().erase("conditions");
+  status["required"] = json::array{"inUse", "ready"};
+  world_->home_api().put(kind);
+  const provider& aws = providers[0];
+  json::object bad = release(aws, aws.to);
+  json::array& components = bad.at("spec").at("components").as_array();
+  components.push_back(components.front());
+  world_->home_api().put(bad);
+  const auto status_of = [&](const char* name) {
+    return world_->home_api().get("release.giantswarm.io", "releases", "", name)->at("status");
+  };
+  const auto told = [&] {
+    std::size_t n = 0;
+    for (const json::object& e : world_->home_api().list("events.k8s.io", "events"))
+      n += e.at("reason") == "ReleaseNotAllowed" || e.at("reason") == "ReleaseAllowed";
+    return n;
+  };
+  run([&]() -> awaitable<void> {
+    co_await serve(5min);
+    const json::value in_use = json::parse(R"({"ready":true,"inUse":true})");
+    EXPECT_EQ(status_of("aws-34.4.1"), in_use) << json::serialize(status_of("aws-34.4.1"));
+    EXPECT_EQ(status_of("aws-34.5.0"), json::parse(R"({"ready":true,"inUse":false})"));
+    const auto denied =
+        world_->home_api().get("release.giantswarm.io", "releases", "", "aws-34.5.0");
+    const std::string kept(
+        denied->at("metadata").at("annotations").at("windlass.dev/release-conditions").as_string());
+    EXPECT_NE(kept.find("component.duplicate"), std::string::npos) << kept;
+    const std::size_t events = told(), written = releases_written_;
+    EXPECT_EQ(events, 6u) << "each of six Releases once";
+    co_await serve(5min);
+    co_await serve(5min);
+    EXPECT_EQ(told(), events) << "another start tells nothing again";
+    EXPECT_EQ(releases_written_, written);
+
+    // The kind gets the field: the annotation gives way.
+    world_->home_api().put(object_in(source + "/deploy/crds/releases.yaml"));
+    co_await serve(5min);
+    EXPECT_TRUE(condition("aws-34.5.0", "Allowed").starts_with("False Denied component.duplicate"));
+    const auto now = world_->home_api().get("release.giantswarm.io", "releases", "", "aws-34.5.0");
+    const json::value* notes = now->at("metadata").as_object().if_contains("annotations");
+    EXPECT_TRUE(!notes || !notes->as_object().contains("windlass.dev/release-conditions"));
+    EXPECT_EQ(told(), events);
   });
 }
 

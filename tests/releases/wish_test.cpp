@@ -97,6 +97,7 @@ releases::evidence due() {
   e.settled = true;
   e.at = "aws-34.4.1";
   e.release = "aws-34.5.0";
+  e.content = "c0ffee";
   docs::map_answer a;
   docs::pool_image image;
   image.image = "b";
@@ -134,6 +135,17 @@ TEST(ReleaseOutlook, SaysWhatBecomesOfAPool) {
          e.own.push_back(finding_of("component.duplicate", docs::severity::error));
        },
        standing::arrived, "", ""},
+      {"its image was pushed again",
+       [](auto& e) {
+         e.ref = "r/os:b";
+         e.digest = "sha256:one";
+         e.moved_to = "sha256:other";
+       },
+       standing::held, "release-image-moved",
+       "workers: \"r/os:b\" was pushed again and is sha256:other by now; the pool stays at "
+       "sha256:one"},
+      {"the image that it leaves was pushed again", [](auto& e) { e.moved_to = "sha256:other"; },
+       standing::due, "", ""},
       {"the Release has an error",
        [](auto& e) { e.own.push_back(finding_of("component.duplicate", docs::severity::error)); },
        standing::held, "release-denied", "aws-34.5.0 is denied: component.duplicate"},
@@ -182,6 +194,42 @@ TEST(ReleaseOutlook, SaysWhatBecomesOfAPool) {
       EXPECT_NE(o.hold->released_by, "") << r.about;
     }
   }
+}
+
+TEST(ReleaseOutlook, SaysWhatAWaiverQuotesAndHowToConsentToAnImage) {
+  releases::evidence e = due();
+  e.own.push_back(finding_of("nodes.roll-in-patch", docs::severity::warn, "approval"));
+  releases::outlook o = releases::weigh(e);
+  ASSERT_TRUE(o.hold);
+  EXPECT_NE(o.hold->released_by.find("a waiver names release: aws-34.5.0, hash: c0ffee"),
+            std::string::npos)
+      << o.hold->released_by;
+  EXPECT_EQ(o.content, "c0ffee");
+  e = due();
+  e.ref = "r/os:b";
+  e.moved_to = "sha256:other";
+  o = releases::weigh(e);
+  ASSERT_TRUE(o.hold);
+  EXPECT_NE(
+      o.hold->released_by.find("`windlass rollout approve workers --digest sha256:other` consents"),
+      std::string::npos)
+      << o.hold->released_by;
+}
+
+TEST(ReleaseConditions, QuoteTheHashThatAWaiverNeedsWhereTheyDeny) {
+  releases::verdict v;
+  v.content = "c0ffee";
+  v.image = releases::library::image_answer(docs::map_answer());
+  docs::diff_answer alone;
+  std::vector<k8s::condition> all;
+  v.alone = releases::library::step_answer(alone);
+  EXPECT_TRUE(releases::put_conditions(all, v, 1, {}));
+  EXPECT_EQ(all[1].message, "") << "of one that is allowed nothing is asked";
+  alone.findings.push_back(finding_of("depends.cycle", docs::severity::error));
+  alone.verdict = docs::decision::deny;
+  v.alone = releases::library::step_answer(alone);
+  EXPECT_TRUE(releases::put_conditions(all, v, 1, {}));
+  EXPECT_EQ(all[1].message, "depends.cycle; a waiver quotes the hash c0ffee");
 }
 
 TEST(ReleaseConditions, AreWrittenOnlyWhenTheySayAnotherThing) {

@@ -51,9 +51,9 @@ TEST(TagResolution, ATagIsPinnedToWhatItNames) {
 
 TEST(TagResolution, ATagThatAnotherOperatorRefusedWaitsUntilAPersonAgrees) {
   tagged s;
-  s.world.pool.status.conditions = {cond(
-      "Degraded", "True", "InvalidSpec",
-      "image ref \"" + os + "\" has no digest (tag resolution not yet supported)")};
+  s.world.pool.status.conditions = {
+      cond("Degraded", "True", "InvalidSpec",
+           "image ref \"" + os + "\" has no digest (tag resolution not yet supported)")};
   s.answer('b').member("w1", unit_state::up_to_date).spec.desired_image = image_of('a');
   s.node("w2");
   auto plan = s.plan();
@@ -185,6 +185,33 @@ TEST(ManualUpdates, AnApprovalIsActedUponOnce) {
   s.world.pool.status.approved_digest = digest_of('c');
   EXPECT_EQ(s.plan().status.target_digest, digest_of('b'))
       << "it was moved on since, by another reference say, and the annotation was left";
+}
+
+TEST(ManualUpdates, APoolThatFollowsAReleaseIsNeverMovedByItsTag) {
+  // Whatever its spec says: an image that is pushed again under its name is consented to, or not.
+  tagged s(tag_updates::automatic);
+  s.world.pool.meta.annotations = with({}, "windlass.dev/release", "cluster");
+  s.stored('b').answer('c');
+  s.member("w1", unit_state::up_to_date).spec.desired_image = image_of('b');
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(plan.status.target_digest, digest_of('b'));
+  EXPECT_EQ(plan.status.available_digest, digest_of('c'));
+
+  s.world.pool.meta.annotations =
+      with(s.world.pool.meta.annotations, std::string(names::approve_digest), digest_of('c'));
+  EXPECT_EQ(s.plan().status.target_digest, digest_of('c'));
+
+  // Another reference is another image, which is asked for the first time.
+  s.world.pool.spec.image_ref = "quay.io/example/os:other";
+  s.answer('d');
+  EXPECT_EQ(s.plan().status.target_digest, digest_of('c')) << "the consent is for what comes";
+  s.world.pool.meta.annotations = with({}, "windlass.dev/release", "cluster");
+  EXPECT_EQ(s.plan().status.target_digest, digest_of('d'));
+
+  s.world.pool.meta.annotations = with({}, "windlass.dev/release", "no");
+  s.stored('b').answer('c');
+  EXPECT_EQ(s.plan().status.target_digest, digest_of('c')) << "who follows nothing follows its tag";
 }
 
 TEST(ManualUpdates, AnApprovalThatIsNoDigestIsAWarning) {
