@@ -84,17 +84,21 @@ end
 
 -- Why a pin does not belong to a version; nil when it does.
 local function out_of_sync(row, pin, version)
-  local fits = false
+  local image = pin.image
+  -- "registry/staged-images/kbs": a repository, and nothing of a tag or digest behind it.
+  local bare = row.untagged and pin.value:find("/", 1, true) and not pin.value:match("[^/]*$"):find("[:@]")
+  if bare then image = pin.value end
+  local fits = bare
   for _, form in ipairs(row.forms) do
     local before, after = form:match("^(.-){}(.*)$")
     if pin.value == before .. version.value .. after then fits = true end
   end
   if not fits then return pin.field .. " is " .. pin.value .. ", " .. version.field .. " is " .. version.value end
-  if row.staged and pin.image then
+  if row.staged and image then
     -- What was staged is called by its commit, what was released by its tag.
-    local staged = pin.image:find(row.staged, 1, true) ~= nil
+    local staged = image:find(row.staged, 1, true) ~= nil
     if staged ~= facts.is_commit(version.value) then
-      return pin.image .. (staged and " is staged, and " or " is released, and ") .. version.value
+      return image .. (staged and " is staged, and " or " is released, and ") .. version.value
         .. (staged and " is a tag" or " is a commit")
     end
   end

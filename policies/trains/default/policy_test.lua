@@ -118,6 +118,13 @@ test("each image of a version has its tag", function()
   pin(t, "Kata", "Trustee", "images.rvps", B)
   t.pins[#t.pins + 1] = { holder = "Kata", project = "Trustee", field = "imagestream", value = C }
   expect_equal(ids(policy.train.check(t)), "")
+  -- Newer files name the image alone: its tag is the version.
+  pin(t, "Kata", "Trustee", "images.rvps", "ghcr.io/x/staged-images/rvps")
+  expect_equal(ids(policy.train.check(t)), "")
+  for _, other in ipairs({ "ghcr.io/x/staged-images/rvps:" .. C, "ghcr.io/x/reference-value-provider-service", "localhost:5000/rvps@sha256:0" }) do
+    pin(t, "Kata", "Trustee", "images.rvps", other)
+    expect_equal(ids(policy.train.check(t)), "train.pin-in-sync", other)
+  end
 end)
 
 test("peer pods that are ahead are told by how much", function()

@@ -25,12 +25,14 @@ return {
   pairs = { { name = "protocol", "guest-components", "Trustee" } },
 
   -- A tag of an image belongs to a version: it is the version, or the version with something around it. `field` may end in a star.
+  -- `untagged`: the pin may name the image alone, whose tag is the version then.
   in_sync = {
     { name = "image_tag", holder = "Kata", project = "Trustee", field = "image_tag", to = "version",
       forms = { "{}", "built-in-as-{}" }, staged = "staged-images" },
     { name = "ita", holder = "Kata", project = "Trustee", field = "ita_image_tag", to = "version", forms = { "{}-x86_64" } },
     -- Newer files have images: {kbs, as, rvps} instead; a star stands for whatever comes behind.
-    { name = "images", holder = "Kata", project = "Trustee", field = "images.*", to = "version", forms = { "{}" } },
+    { name = "images", holder = "Kata", project = "Trustee", field = "images.*", to = "version", forms = { "{}" },
+      staged = "staged-images", untagged = true },
   },
 
   -- Several places that name one thing: those of `places` (holder, field) or `every` pin whose project is called so, or whose
