@@ -307,6 +307,12 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
                                "where compose alone is named, what WATCH_NAMESPACES says)")
                     ->option_text("NAMESPACE,…"),
                 "TRUSTEE_NAMESPACES", to.trustee_namespaces);
+  app.add_flag("--strict-versions", to.strict_versions,
+               "make no instance of Trustee of a version that is not in the catalogue, rather than "
+               "one of `latest`");
+  app.add_flag("--hold-on-mismatch", to.hold_on_mismatch,
+               "keep the image of an instance of Trustee while a ConfigMap does not fit the new "
+               "release");
   add_tenants(app, to);
   add_config(app, all);
   add_logging(app, to.log_level, to.log_format);
@@ -426,6 +432,10 @@ void add_release(CLI::App& app, release_arguments& to) {
            "file with the name of an image that was built on each line, or of `train facts`")
         ->option_text("FILE");
   };
+  const auto add_available = [&](CLI::App* one) {
+    one->add_option("--available", to.available, "YAML file: versions by component and app")
+        ->option_text("FILE");
+  };
   const auto add_pool = [&](CLI::App* one) {
     add_catalogue(one);
     one->add_option("--channel", to.channel, "the pool's channel of the OS");
@@ -501,8 +511,9 @@ void add_release(CLI::App& app, release_arguments& to) {
   check->add_flag("--archived", to.archived, "those that are no longer offered, too");
   auto* show = add("show", "A Release as it was read, with the hash that a waiver quotes",
                    release_arguments::command::show);
-  show->add_option("PROVIDER", to.provider, "such as aws")->required();
-  show->add_option("VERSION", to.from, "such as 34.5.0")->required();
+  show->add_option("PROVIDER", to.provider, "such as aws, or the whole name: aws-34.5.0")
+      ->required();
+  show->add_option("VERSION", to.from, "such as 34.5.0");
   auto* gate = add("gate", "Whether a Release may become active: diff, suites that passed, stage",
                    release_arguments::command::gate);
   gate->add_option("PROVIDER", to.provider, "such as aws")->required();
@@ -525,8 +536,7 @@ void add_release(CLI::App& app, release_arguments& to) {
                    "major, minor or patch; test: a Release to be tried out, of --pick alone")
       ->check(CLI::IsMember({"major", "minor", "patch", "test"}))
       ->capture_default_str();
-  bump->add_option("--available", to.available, "YAML file: versions by component and app")
-      ->option_text("FILE");
+  add_available(bump);
   add_catalogue(bump);
   bump->add_option("--pick", to.picks,
                    "NAME@VERSION, or NAME@VERSION@@DEP#DEP; nothing else moves then");
@@ -536,10 +546,15 @@ void add_release(CLI::App& app, release_arguments& to) {
   bump->add_option("--age-hours", to.age_hours, "how old the draft is that is refreshed");
   bump->add_option("--prefix", to.prefix, "test: what its pre-release begins with, such as e2e");
   bump->add_flag("--prerelease", to.asked, "test: a pre-release whatever is picked");
-  auto* images = add("images", "The image of each Release that is offered",
+  bump->add_option("--write", to.into,
+                   "folder of Releases that the draft is written to: FOLDER/v1.2.3/release.yaml; a "
+                   "file that is there stays")
+      ->option_text("DIR");
+  auto* images = add("images", "The images that Releases need, offered ones and those to come",
                      release_arguments::command::images);
   images->add_option("PROVIDER", to.provider, "only of this provider");
-  add_catalogue(images);
+  add_pool(images);
+  add_available(images);
   images->add_flag("--missing", to.missing, "only those that were not built");
   auto* path = add("path", "The steps of a cluster from one version to another",
                    release_arguments::command::path);

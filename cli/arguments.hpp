@@ -28,9 +28,11 @@ struct fleet_arguments {
   // Labels of a cluster's Secret: its Release, and of which provider it is.
   std::string release_label = "release.giantswarm.io/version",
               provider_label = "windlass.dev/provider";
-  std::vector<std::string> apis;     // names, some of those that were given to parse_arguments
-  bool apis_named = false;           // by a person, perhaps all of them
-  std::string trustee_namespaces;    // between commas; empty: all
+  std::vector<std::string> apis;   // names, some of those that were given to parse_arguments
+  bool apis_named = false;         // by a person, perhaps all of them
+  std::string trustee_namespaces;  // between commas; empty: all
+  // Of instances of Trustee: an unknown version is refused; an image waits for files that fit.
+  bool strict_versions = false, hold_on_mismatch = false;
   std::optional<bool> self_cluster;  // --self-cluster; none: nobody said
   bool is_service = false;           // `run`: what is wanted is what is said here
   std::string compat;                // whose defaults count, "krypton"; empty: ours
@@ -215,6 +217,7 @@ struct release_arguments {
   bool asked = false;          // bump: a test Release has a pre-release in any case
   std::string item, up_to;     // pin: NAME@VERSION, the first Release that is free again
   bool write = false;          // pin: into the files
+  std::string into;            // bump: a folder of Releases that the draft is written to
   output_format output = output_format::text;
 };
 

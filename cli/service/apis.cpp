@@ -33,8 +33,11 @@ namespace {
 /// What packs learn of the environment, and of the flags that come before it.
 compose::pack_data::variable variables_of(const fleet_arguments& a) {
   const bool alone = a.apis == std::vector<std::string>{"compose"};
-  return [alone, namespaces = a.trustee_namespaces](const std::string& name) {
+  return [alone, namespaces = a.trustee_namespaces, strict = a.strict_versions,
+          hold = a.hold_on_mismatch](const std::string& name) {
     if (name == "TRUSTEE_NAMESPACES") return namespaces;
+    if (name == "TRUSTEE_STRICT_VERSIONS" && strict) return std::string("true");
+    if (name == "TRUSTEE_HOLD_ON_MISMATCH" && hold) return std::string("true");
     // It is another API's, which means the namespaces of its own objects by it.
     if (name == "WATCH_NAMESPACES" && !alone) return std::string();
     return k8s::environment::of_process().variable(name);

@@ -76,6 +76,23 @@ test("an unknown version is latest for a new instance, and nothing for one that 
   expect_equal(running.condition("VersionResolved").message, "v9.9.9 is not in the catalogue: v0.18.0 stays until it is")
 end)
 
+test("both choices are variables, and a file wins over them", function()
+  local settings = require("settings")
+  local function told(environment, text)
+    local out = settings.of({ environment = environment, text = { ["settings.json"] = text } })
+    return { out.strict_versions, out.hold_on_mismatch }
+  end
+  expect_equal(told({}), { false, false })
+  expect_equal(told({ TRUSTEE_STRICT_VERSIONS = "true" }), { true, false })
+  expect_equal(told({ TRUSTEE_HOLD_ON_MISMATCH = "true" }), { false, true })
+  expect_equal(told({ TRUSTEE_HOLD_ON_MISMATCH = "yes" }), { false, false })
+  expect_equal(told({ TRUSTEE_STRICT_VERSIONS = "true" }, "{}"), { true, false })
+  expect_equal(told({ TRUSTEE_STRICT_VERSIONS = "true" }, '{"strict_versions": false}'), { false, false })
+  -- An image of every instance is an image alone.
+  expect_equal(settings.of({ environment = { TRUSTEE_STRICT_VERSIONS = "true", KBS_IMAGE_NAME = "r/k:1" }, text = {} }).environment,
+    { KBS_IMAGE_NAME = "r/k:1" })
+end)
+
 test("strict versions refuse what is not in the catalogue", function()
   local w = instance({ version = "v9.9.9" }, fixtures.files({ ["settings.json"] = '{"strict_versions": true}' }))
   expect_equal({ names(w), w.reason("VersionResolved"), w.reason("Ready") }, { {}, "False/UnknownVersion", "False/UnknownVersion" })

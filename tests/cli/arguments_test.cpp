@@ -76,6 +76,16 @@ TEST(Arguments, NamespacesOfTrusteeAreForEveryCommandAboutAFleet) {
   EXPECT_EQ(std::get<overview_arguments>(*named.parsed).fleet.trustee_namespaces, "c");
 }
 
+TEST(Arguments, ChoicesAboutTrusteeAreFlags) {
+  const parse_outcome none = parse({"run"});
+  ASSERT_TRUE(none.parsed) << none.err;
+  EXPECT_FALSE(std::get<run_arguments>(*none.parsed).fleet.strict_versions);
+  const parse_outcome both = parse({"run", "--strict-versions", "--hold-on-mismatch"});
+  ASSERT_TRUE(both.parsed) << both.err;
+  EXPECT_TRUE(std::get<run_arguments>(*both.parsed).fleet.strict_versions);
+  EXPECT_TRUE(std::get<run_arguments>(*both.parsed).fleet.hold_on_mismatch);
+}
+
 TEST(Arguments, EachSettingNamesItsOrigin) {
   const parse_outcome o = parse({"run", "--kubeconfig", "f"});
   EXPECT_EQ(origin_of(o, "kubeconfig"), "f (flag)");
