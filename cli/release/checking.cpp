@@ -25,6 +25,7 @@ const policies::subject who_asks{"releases", {}, {}, {}};
 judged_release unreadable_row(const unreadable_file& f) {
   judged_release j;
   j.name = f.file;
+  j.folder = f.file.substr(0, f.file.find('/'));
   j.answer.level = "none";
   j.answer.rolls = "-";
   finding wrong;
@@ -49,6 +50,7 @@ reactor::awaitable<result<void>> add_folder(policies::host& packs, const reposit
   if (said->findings.empty()) co_return result<void>();
   judged_release j;
   j.name = folder.name + "/";
+  j.folder = folder.name;
   j.answer.level = "-";
   j.answer.rolls = "-";
   j.answer.findings = std::move(said->findings);
@@ -94,16 +96,6 @@ bool fails(const finding& f) {
   return f.how == severity::error || !f.blocking.empty();
 }
 
-std::string folder_of(const judged_release& j) {
-  if (j.name.ends_with('/')) return j.name.substr(0, j.name.size() - 1);
-  for (const finding& f : j.answer.findings) {
-    const std::size_t slash = f.evidence.find('/');
-    if (slash != std::string::npos) return f.evidence.substr(0, slash);
-  }
-  const std::size_t digit = j.name.find_first_of("0123456789");
-  return digit == std::string::npos || digit < 2 ? j.name : j.name.substr(0, digit - 1);
-}
-
 }  // namespace
 
 bool is_of(const policies::releases::document& d, const std::string& provider) {
@@ -115,6 +107,8 @@ reactor::awaitable<result<judged_release>> judge_step(
     std::shared_ptr<const diff_question> question) {
   judged_release judged;
   judged.name = question->release->name;
+  judged.folder = question->release->folder;
+  judged.hash = question->release->hash;
   if (question->base) judged.from = question->base->name;
   const auto release = question->release;
   policies::subject who = who_asks;
@@ -185,8 +179,7 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
       const auto release = folder.releases[i];
       if (only ? release != only : release->archived && !settings.archived) continue;
       if (!only && !is_of(*release, settings.provider)) continue;
-      std::shared_ptr<const policies::releases::document> base;
-      if (i > 0) base = folder.releases[i - 1];
+      const auto base = base_of(folder, i);
       auto question = std::make_shared<diff_question>(question_about(*all, base, release));
       question->catalogue = settings.catalogue;
       if (!only) question->within = "folder";
@@ -253,7 +246,7 @@ reactor::awaitable<void> release_follower::judge() {
 
 std::string check_junit(const check_outcome& outcome) {
   std::map<std::string, std::vector<const judged_release*>> suites;
-  for (const judged_release& j : outcome.releases) suites[folder_of(j)].push_back(&j);
+  for (const judged_release& j : outcome.releases) suites[j.folder].push_back(&j);
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const auto& [name, cases] : suites) {
     std::size_t failed = 0;

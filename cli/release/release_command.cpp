@@ -106,7 +106,7 @@ reactor::awaitable<result<void>> release_work::carry_out() {
     case release_arguments::command::map: co_return co_await map();
     case release_arguments::command::diff: co_return co_await diff();
     case release_arguments::command::check: break;  // reads the folder itself, perhaps often
-    case release_arguments::command::show: co_return show();
+    case release_arguments::command::show: co_return co_await show();
     case release_arguments::command::gate: co_return co_await gate();
     case release_arguments::command::bump: co_return co_await bump();
     case release_arguments::command::images: co_return co_await images();
@@ -122,11 +122,17 @@ reactor::awaitable<result<void>> release_work::carry_out() {
 
 result<std::shared_ptr<const policies::releases::document>> release_work::find(
     const std::string& version) const {
-  if (auto found = all_.find(arguments_.provider, version)) return found;
-  const std::string wanted = arguments_.provider + " " + version;
+  // `show aws-34.5.0`, as the object is called.
+  if (version.empty()) {
+    if (auto found = all_.find(arguments_.provider)) return found;
+  } else if (auto found = all_.find(arguments_.provider, version)) {
+    return found;
+  }
+  const std::string wanted = arguments_.provider + (version.empty() ? "" : " ") + version;
   for (const unreadable_file& f : all_.unreadable) {
-    if (f.file.find("/v" + (version.starts_with('v') ? version.substr(1) : version)) !=
-        std::string::npos)
+    if (!version.empty() &&
+        f.file.find("/v" + (version.starts_with('v') ? version.substr(1) : version)) !=
+            std::string::npos)
       return f.why;
   }
   std::string folders;
@@ -272,6 +278,7 @@ reactor::awaitable<result<void>> release_work::gate() {
   question->step = question_about(all_, *from, *to);
   question->step.pools = pools();
   question->step.catalogue = catalogue_;
+  question->step.values = values();
   auto added = co_await add_rendered(loop_, arguments_.rendered, question->step);
   if (!added) co_return added.error();
   question->stage.is = arguments_.stage;
@@ -290,15 +297,22 @@ reactor::awaitable<result<void>> release_work::gate() {
   judged_release judged;
   judged.name = (*to)->name;
   judged.from = (*from)->name;
+  judged.folder = (*to)->folder;
+  judged.hash = (*to)->hash;
   judged.answer = std::move(*answer);
   exit_code = exit_code_of(judged.answer.verdict);
   co_return print(diff_json(judged), diff_text(judged, tint_));
 }
 
-result<void> release_work::show() {
+reactor::awaitable<result<void>> release_work::show() {
   auto release = find(arguments_.from);
-  if (!release) return release.error();
+  if (!release) co_return release.error();
   const document& d = **release;
+  auto question = std::make_shared<map_question>();
+  question->release = *release;
+  policies::subject who = subject_;
+  auto answer = co_await map_release(packs_, std::move(who), std::move(question));
+  if (!answer) co_return answer.error();
   json::object o{{"name", d.name},   {"file", d.file}, {"archived", d.archived},
                  {"state", d.state}, {"date", d.date}, {"hash", d.hash}};
   for (const auto& [key, list] : {std::pair{"components", &d.components}, {"apps", &d.apps}}) {
@@ -306,13 +320,15 @@ result<void> release_work::show() {
     for (const entry& e : *list) entries[e.name] = e.version;
     o[key] = std::move(entries);
   }
+  if (!answer->inside.empty()) o["inside"] = inside_json(answer->inside);
   table rows({"NAME", "VERSION", "CATALOG"});
   for (const auto* list : {&d.components, &d.apps}) {
     for (const entry& e : *list) rows.row({e.name, e.version, e.catalog});
   }
+  for (const baked_tool& t : answer->inside) rows.row({page("  inside: ") + t.name, t.version, ""});
   exit_code = success;
-  return print(o, page(d.name) + "  " + d.state + "  " + d.date + "  " + d.file + "\nhash " +
-                      d.hash + "\n" + rows.text("  ", output_columns()));
+  co_return print(o, page(d.name) + "  " + d.state + "  " + d.date + "  " + d.file + "\nhash " +
+                         d.hash + "\n" + rows.text("  ", output_columns()));
 }
 
 bool release_work::written(const json::object& o, const page& text) const {

@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 
 namespace cli {
 namespace {
@@ -21,21 +24,49 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
+/// `text`, a kustomization.yaml, with one more of its resources, behind those that it lists; nothing
+/// where they stand on one line.
+std::optional<std::string> with_resource(const std::string& text, const std::string& name) {
+  std::size_t at = text.starts_with("resources:") ? 0 : text.find("\nresources:");
+  if (at == text.npos)
+    return text + (text.empty() || text.ends_with('\n') ? "" : "\n") + "resources:\n- " + name +
+           "\n";
+  std::string pad;
+  std::size_t behind = text.find('\n', at + 1);
+  if (text.substr(at, behind - at).find('[') != text.npos) return std::nullopt;
+  for (std::size_t line = behind; line != text.npos && line + 1 < text.size();) {
+    const std::size_t from = text.find_first_not_of(' ', line + 1), end = text.find('\n', line + 1);
+    if (from == text.npos || text[from] != '-') break;
+    if (text.compare(from, text.find_first_of("\n", from) - from, "- " + name) == 0) return text;
+    pad.assign(from - line - 1, ' ');
+    behind = line = end;
+  }
+  const std::string entry = pad + "- " + name + "\n";
+  if (behind == text.npos) return text + (text.ends_with('\n') ? "" : "\n") + entry;
+  return text.substr(0, behind + 1) + entry + text.substr(behind + 1);
+}
+
+std::string called(const pool_image& image) {
+  std::string name = image.image;
+  for (const std::string& tag : image.tags) name += (name.empty() ? "" : ",") + tag;
+  return name;
+}
+
 }  // namespace
 
-reactor::awaitable<result<void>> release_work::bump() {
-  auto base = find(arguments_.from);
-  if (!base) co_return base.error();
+reactor::awaitable<result<std::shared_ptr<const bump_question>>> release_work::what_to_bump(
+    std::shared_ptr<const document> base, std::string kind) {
   auto question = std::make_shared<bump_question>();
-  question->base = *base;
-  question->kind = arguments_.release_kind;
+  const diff_question known = question_about(all_, nullptr, base);
+  question->base = std::move(base);
+  question->kind = std::move(kind);
   question->catalogue = catalogue_;
-  question->requests = question_about(all_, nullptr, *base).requests;
+  question->requests = known.requests;
+  question->others = known.others;
   question->stage.is = arguments_.stage;
   question->stage.action = arguments_.action;
   question->stage.actor = arguments_.actor;
   question->stage.age_hours = arguments_.age_hours;
-  question->others = question_about(all_, nullptr, *base).others;
   question->prefix = arguments_.prefix;
   question->asked = arguments_.asked;
   for (const std::string& text : arguments_.picks) {
@@ -52,14 +83,100 @@ reactor::awaitable<result<void>> release_work::bump() {
     if (!versions) co_return versions.error();
     question->available = std::move(*versions);
   }
+  co_return std::shared_ptr<const bump_question>(std::move(question));
+}
+
+reactor::awaitable<result<void>> release_work::bump() {
+  auto base = find(arguments_.from);
+  if (!base) co_return base.error();
+  auto question = co_await what_to_bump(*base, arguments_.release_kind);
+  if (!question) co_return question.error();
   policies::subject who = subject_;
-  auto answer = co_await next_release(packs_, std::move(who), question);
+  auto answer = co_await next_release(packs_, std::move(who), *question);
   if (!answer) co_return answer.error();
   exit_code = exit_code_of(answer->verdict);
-  std::string document;
-  if (answer->verdict != decision::deny)
-    document = write_document(draft_of(*question, *answer, reactor::format_rfc3339(loop_.wall())));
-  co_return print(bump_json(*answer, document), bump_text(*answer, tint_));
+  std::string text, stored;
+  if (answer->verdict != decision::deny) {
+    document draft = draft_of(**question, *answer, reactor::format_rfc3339(loop_.wall()));
+    text = write_document(draft);
+    if (!arguments_.into.empty()) {
+      std::string like = arguments_.dir + "/" + (*base)->folder + "/" + (*base)->stored_as;
+      auto file = co_await store(std::move(draft), text, std::move(like));
+      if (!file) co_return file.error();
+      stored = std::move(*file);
+    }
+  }
+  json::object o = bump_json(*answer, text);
+  if (!stored.empty()) o["file"] = stored;
+  co_return print(o, bump_text(*answer, tint_) +
+                         (stored.empty() ? page() : page("written to ") + stored + "\n"));
+}
+
+reactor::awaitable<result<std::string>> release_work::store(document draft, std::string text,
+                                                            std::string base) {
+  const std::string folder = arguments_.into + "/" + draft.folder,
+                    own = folder + "/" + draft.stored_as, file = own + "/release.yaml",
+                    index = folder + "/kustomization.yaml";
+  std::error_code wrong;
+  if (std::filesystem::exists(file, wrong))
+    co_return make_fault(errc::refused, "write " + file, "it is there already; remove it first");
+  // `check` wants each Release among the resources, where there are any. Nothing is written when
+  // the list cannot be edited.
+  auto listed = co_await reactor::read_file(loop_, index, most_input_bytes);
+  if (!listed && listed.error().code != errc::not_found) co_return listed.error();
+  std::optional<std::string> more;
+  if (listed) more = with_resource(*listed, draft.stored_as);
+  if (listed && !more)
+    co_return make_fault(errc::refused, "edit " + index,
+                         "its resources stand on one line; write one on each");
+  std::filesystem::create_directories(own, wrong);
+  if (wrong) co_return make_fault(errc::refused, "write " + file, wrong.message());
+  auto written = co_await reactor::write_file_atomically(loop_, file, std::move(text));
+  if (!written) co_return written.error();
+  if (!listed) co_return file;
+  // As the Release has it that it was made from.
+  auto inner = co_await reactor::read_file(loop_, base + "/kustomization.yaml", most_input_bytes);
+  if (!inner && inner.error().code != errc::not_found) co_return inner.error();
+  auto copied = co_await reactor::write_file_atomically(
+      loop_, own + "/kustomization.yaml",
+      inner ? std::move(*inner) : std::string("resources:\n- release.yaml\n"));
+  if (!copied) co_return copied.error();
+  auto noted = co_await reactor::write_file_atomically(loop_, index, std::move(*more));
+  if (!noted) co_return noted.error();
+  co_return file;
+}
+
+reactor::awaitable<result<void>> release_work::add_image(std::shared_ptr<const document> release,
+                                                         std::string shown,
+                                                         std::vector<needed_image>& to) {
+  auto question = std::make_shared<map_question>();
+  question->release = release;
+  question->pools = pools();
+  question->values = values();
+  policies::subject who = subject_;
+  auto answer = co_await map_release(packs_, std::move(who), std::move(question));
+  if (!answer) co_return answer.error();
+  needed_image one;
+  if (!answer->images.empty()) {
+    one.image = called(answer->images.front());
+    // The provider's own: nothing is built.
+    if (one.image.empty()) co_return result<void>();
+  } else {
+    for (const finding& f : answer->findings)
+      if (f.how == severity::error) one.why_none = f.id + ": " + f.why;
+  }
+  const auto same = std::ranges::find_if(to, [&](const needed_image& other) {
+    return !one.image.empty() && other.image == one.image;
+  });
+  if (same != to.end()) {
+    same->releases.push_back(std::move(shown));
+    co_return result<void>();
+  }
+  one.releases.push_back(std::move(shown));
+  one.built = catalogue_ && !one.image.empty() &&
+              std::ranges::find(*catalogue_, one.image) != catalogue_->end();
+  to.push_back(std::move(one));
+  co_return result<void>();
 }
 
 reactor::awaitable<result<void>> release_work::images() {
@@ -68,28 +185,54 @@ reactor::awaitable<result<void>> release_work::images() {
                          "say with --catalogue what was built");
   auto found = of_provider();
   if (!found) co_return found.error();
-  table rows({"RELEASE", "IMAGE", "BUILT"});
-  json::array list;
-  bool all_there = true;
+  std::vector<needed_image> all;
   for (const auto& release : *found) {
     if (release->archived && !arguments_.archived) continue;
-    auto question = std::make_shared<map_question>();
-    question->release = release;
-    policies::subject who = subject_;
-    auto answer = co_await map_release(packs_, std::move(who), std::move(question));
-    if (!answer) co_return answer.error();
-    const std::string image = answer->images.empty() ? std::string() : answer->images.front().image;
-    const bool built =
-        !catalogue_ || image.empty() ||
-        std::find(catalogue_->begin(), catalogue_->end(), image) != catalogue_->end();
-    all_there = all_there && built;
-    if (arguments_.missing && built) continue;
-    rows.row({release->name, image.empty() ? page("-") : page(image),
+    auto added = co_await add_image(release, release->name, all);
+    if (!added) co_return added.error();
+  }
+  // What there is could be released as well: the image comes first, the Release after it.
+  for (const auto& [name, folder] : all_.folders) {
+    if (arguments_.available.empty()) break;
+    const auto newest = to_be_pinned(folder, {});
+    if (!newest || !is_of(*newest, arguments_.provider)) continue;
+    for (const char* kind : {"minor", "major"}) {
+      auto asked = co_await what_to_bump(newest, kind);
+      if (!asked) co_return asked.error();
+      bump_question question = **asked;
+      question.catalogue.reset();  // the newest of all, built or not
+      auto shared = std::make_shared<const bump_question>(std::move(question));
+      policies::subject who = subject_;
+      auto answer = co_await next_release(packs_, std::move(who), shared);
+      if (!answer) co_return answer.error();
+      if (answer->verdict == decision::deny) continue;
+      auto draft = std::make_shared<document>(draft_of(*shared, *answer, newest->date));
+      std::string shown = draft->name + " (could be)";
+      auto added = co_await add_image(std::move(draft), std::move(shown), all);
+      if (!added) co_return added.error();
+    }
+  }
+  table rows({"IMAGE", "BUILT", "RELEASES"});
+  json::array list;
+  bool all_there = true;
+  for (const needed_image& one : all) {
+    all_there = all_there && one.built;
+    if (arguments_.missing && one.built) continue;
+    json::array releases;
+    page names;
+    for (const std::string& name : one.releases) {
+      names += (releases.empty() ? page() : page(", ")) + name;
+      releases.emplace_back(name);
+    }
+    rows.row({one.image.empty() ? page("none: ") + one.why_none : page(one.image),
               !catalogue_ ? page("?")
-              : built     ? page("yes")
-                          : page("no")});
-    json::object o{{"release", release->name}, {"image", image}};
-    if (catalogue_) o["built"] = built;
+              : one.built ? page("yes")
+                          : page("no"),
+              names});
+    json::object o{{"release", one.releases.front()}, {"image", one.image}};
+    o["releases"] = std::move(releases);
+    if (!one.why_none.empty()) o["why"] = one.why_none;
+    if (catalogue_) o["built"] = one.built;
     list.push_back(std::move(o));
   }
   exit_code = arguments_.missing && !all_there ? denied : success;

@@ -126,8 +126,15 @@ json::object map_json(const std::string& name, const map_answer& a) {
     for (const pool_image& i : a.images) pools.push_back(image_json(i));
     o["pools"] = std::move(pools);
   }
+  if (!a.inside.empty()) o["inside"] = inside_json(a.inside);
   o["findings"] = findings_json(a.findings);
   return o;
+}
+
+json::object inside_json(const std::vector<baked_tool>& inside) {
+  json::object all;
+  for (const baked_tool& t : inside) all[t.name] = t.version;
+  return all;
 }
 
 page map_text(const std::string& name, const map_answer& a, colours tint) {
@@ -153,6 +160,7 @@ page map_text(const std::string& name, const map_answer& a, colours tint) {
       text += rows.text("  ", output_columns());
     }
   }
+  for (const baked_tool& t : a.inside) text += page("  inside: ") + t.name + " " + t.version + "\n";
   return text + findings_text(a.findings, tint);
 }
 
@@ -166,10 +174,22 @@ json::object diff_json(const judged_release& j) {
                  {"level", a.level},
                  {"rolls", a.rolls},
                  {"images", json::object{{"from", a.image_from}, {"to", a.image_to}}}};
+  if (!j.folder.empty()) o["folder"] = j.folder;
+  if (!j.hash.empty()) o["hash"] = j.hash;
   o["changes"] = std::move(changes);
   o["findings"] = findings_json(a.findings);
   return o;
 }
+
+namespace {
+
+/// What a waiver needs beside the id and the subject of a finding; nothing where none is asked for.
+page consent_text(const judged_release& j) {
+  if (j.answer.verdict == decision::allow || j.hash.empty()) return {};
+  return page("  a waiver names release: ") + j.name + ", hash: " + j.hash + "\n";
+}
+
+}  // namespace
 
 page diff_text(const judged_release& j, colours tint) {
   const diff_answer& a = j.answer;
@@ -205,7 +225,7 @@ page diff_text(const judged_release& j, colours tint) {
     if (a.limit > 0) text += page("  (") + number(a.length) + "/" + number(a.limit) + ")";
     text += "\n";
   }
-  return text + findings_text(a.findings, tint);
+  return text + findings_text(a.findings, tint) + consent_text(j);
 }
 
 page notes_text(const judged_release& j) {
@@ -240,6 +260,16 @@ page notes_text(const judged_release& j) {
   return text;
 }
 
+namespace {
+
+/// "azure/v14.1.0": without its folder an old name is one of several providers'.
+std::string shown_name(const judged_release& j) {
+  const bool old = j.name.size() > 1 && j.name[0] == 'v' && j.name[1] >= '0' && j.name[1] <= '9';
+  return old && !j.folder.empty() ? j.folder + "/" + j.name : j.name;
+}
+
+}  // namespace
+
 page check_text(const std::vector<judged_release>& all, colours tint) {
   table rows({"RELEASE", "AFTER", "LEVEL", "ROLLS", "ERRORS", "WARNINGS", "DECISION"});
   page details;
@@ -251,10 +281,12 @@ page check_text(const std::vector<judged_release>& all, colours tint) {
       warnings += f.how == severity::warn;
       if (f.how == severity::error || !f.blocking.empty()) worth.push_back(f);
     }
-    rows.row({j.name, j.from, j.answer.level, j.answer.rolls, std::to_string(errors),
+    const std::string name = shown_name(j);
+    rows.row({name, j.from, j.answer.level, j.answer.rolls, std::to_string(errors),
               std::to_string(warnings),
               toned(std::string(to_string(j.answer.verdict)), tone_of(j.answer.verdict), tint)});
-    if (!worth.empty()) details += page("\n") + j.name + "\n" + findings_text(worth, tint);
+    if (!worth.empty())
+      details += page("\n") + name + "\n" + findings_text(worth, tint) + consent_text(j);
   }
   return rows.text({}, output_columns()) + details;
 }
@@ -317,7 +349,12 @@ json::object bump_json(const bump_answer& a, const std::string& document) {
 page bump_text(const bump_answer& a, colours tint) {
   page text = page("next ") + a.version + "   decision: " + decision_text(a.verdict, tint) + "\n";
   table rows({"ITEM", "VERSION", "WHY"});
-  for (const bump_item& item : a.items) rows.row({item.name, step(item.from, item.to), item.why});
+  for (const bump_item& item : a.items) {
+    const page version = item.from.empty() ? page("new: ") + item.to
+                         : item.to.empty() ? page(item.from) + ", removed"
+                                           : step(item.from, item.to);
+    rows.row({item.name, version, item.why});
+  }
   if (!a.items.empty()) text += rows.text("  ", output_columns());
   return text + findings_text(a.findings, tint);
 }

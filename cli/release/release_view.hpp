@@ -14,6 +14,8 @@ namespace cli {
 /// One step of a Release that was judged; `from` is empty when it was judged alone.
 struct judged_release {
   std::string name, from;
+  std::string folder;  // "azure" of v14.1.0, whose name says no provider
+  std::string hash;    // of its content, which a waiver quotes
   policies::releases::diff_answer answer;
 };
 
@@ -34,6 +36,9 @@ boost::json::object path_json(const policies::releases::path_answer& a);
 page path_text(const policies::releases::path_answer& a, colours tint);
 boost::json::object lifecycle_json(const policies::releases::lifecycle_answer& a);
 page lifecycle_text(const policies::releases::lifecycle_answer& a, colours tint);
+
+/// What is inside of the toolbox of an image, as far as the tables know it.
+boost::json::object inside_json(const std::vector<policies::releases::baked_tool>& inside);
 
 boost::json::object bump_json(const policies::releases::bump_answer& a,
                               const std::string& document);

@@ -18,6 +18,13 @@
 namespace cli {
 
 inline constexpr std::size_t most_input_bytes = 16 * 1024 * 1024;  // of a file beside the Releases
+/// An image, and the Releases that need it; `image` is empty where none can be named.
+struct needed_image {
+  std::string image, why_none;
+  std::vector<std::string> releases;
+  bool built = false;
+};
+
 /// The names on the lines of a text.
 std::vector<std::string> names_in(const std::string& text);
 
@@ -57,9 +64,18 @@ private:
                                                       result<T> (*read)(std::string_view text,
                                                                         std::string file));
   reactor::awaitable<result<void>> gate();
+  /// The bump that was asked for, of `base`. Errors: an option cannot be read.
+  reactor::awaitable<result<std::shared_ptr<const policies::releases::bump_question>>> what_to_bump(
+      std::shared_ptr<const document> base, std::string kind);
   reactor::awaitable<result<void>> bump();
-  /// What each offered Release needs, and whether somebody built it.
+  /// Stores a draft below the folder that was asked for, in its place there. Returns the file.
+  /// `base` is the folder of the Release that it was made from.
+  reactor::awaitable<result<std::string>> store(document draft, std::string text, std::string base);
+  /// What each offered Release needs, and what the next ones would, and whether it was built.
   reactor::awaitable<result<void>> images();
+  reactor::awaitable<result<void>> add_image(std::shared_ptr<const document> release,
+                                             std::string shown,               // its name there
+                                             std::vector<needed_image>& to);  // borrowed
   /// The Releases of the provider that was asked about.
   result<std::vector<std::shared_ptr<const document>>> of_provider() const;
   reactor::awaitable<result<void>> path();
@@ -71,7 +87,7 @@ private:
   reactor::awaitable<result<void>> pin();
   reactor::awaitable<result<void>> join();
   reactor::awaitable<result<void>> retag();
-  result<void> show();
+  reactor::awaitable<result<void>> show();
   bool written(const boost::json::object& o, const page& text) const;
   result<void> print(const boost::json::object& o, const page& text);
 

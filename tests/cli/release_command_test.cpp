@@ -133,6 +133,18 @@ TEST(ReleaseCommand, WaitsForConsentToContentAndForNoOther) {
   EXPECT_THAT(o.out, HasSubstr("waiver.void"));
 }
 
+TEST(ReleaseCommand, SaysTheHashThatAWaiverQuotesWhereConsentIsAskedFor) {
+  const std::vector<std::string> step = {"diff", "vsphere", "28.0.0", "28.0.1", "--dir", data};
+  const outcome o = run(step);
+  EXPECT_NE(o.code, 0);
+  const std::string hash(object_of(run({"show", "vsphere", "28.0.1", "--dir", data, "-o", "json"}))
+                             .at("hash")
+                             .as_string());
+  EXPECT_THAT(o.out, HasSubstr("a waiver names release: vsphere-28.0.1, hash: " + hash));
+  const outcome allowed = run({"diff", "aws", "34.4.1", "34.5.0", "--dir", data});
+  EXPECT_THAT(allowed.out, testing::Not(HasSubstr("a waiver names")));
+}
+
 TEST(ReleaseCommand, ChecksAFolderOfReleases) {
   reactor::temporary_folder folder;
   folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
@@ -530,7 +542,7 @@ TEST(ReleaseCommand, HoldsAMajorUntilWhatItWaitsForIsReady) {
   folder.write("azure/v35.0.0/release.yaml", release("35.0.0", "1.35.1"));
   const std::vector<std::string> gate = {"gate",   "azure", "34.5.0",
                                          "35.0.0", "--dir", folder.path()};
-  EXPECT_THAT(run(gate).out, HasSubstr("readiness.open: nobody says whether"));
+  EXPECT_THAT(run(gate).out, HasSubstr("readiness.open: there is no readiness.yaml"));
   folder.write("readiness.yaml", "- {item: cloud-provider-azure 1.35, state: open}\n");
   const outcome open = run(gate);
   EXPECT_THAT(open.out, HasSubstr("cloud-provider-azure 1.35 is not done"));
@@ -581,12 +593,12 @@ TEST(ReleaseCommand, ProposesTheNextRelease) {
           .code,
       4);
   const outcome picked = run({"bump", "aws", "34.5.0", "--dir", data, "--release", "patch",
-                              "--pick", "cilium@1.4.4@@coredns"});
-  EXPECT_EQ(picked.code, 0) << picked.err;
+                              "--pick", "cilium@1.4.4@@kyverno-crds"});
+  EXPECT_EQ(picked.code, 0) << picked.out << picked.err;
   EXPECT_THAT(picked.out, HasSubstr("cilium  1.4.3 -> 1.4.4  asked for"));
   EXPECT_EQ(run({"bump", "aws", "34.5.0", "--dir", data, "--pick", "cilium"}).code, 1);
   folder.write("available.yaml", "flatcar: [1.30]\n");
-  EXPECT_THAT(run(bump).err, HasSubstr("flatcar[1]: expected a version as a text"));
+  EXPECT_THAT(run(bump).err, HasSubstr("flatcar[1]: expected a version of three numbers"));
 }
 
 TEST(ReleaseCommand, ListsImagesThatNobodyBuilt) {
@@ -600,6 +612,128 @@ TEST(ReleaseCommand, ListsImagesThatNobodyBuilt) {
   EXPECT_THAT(o.out, HasSubstr("aws-34.4.1"));
   EXPECT_EQ(run({"images", "aws", "--dir", data}).code, 0);
   EXPECT_EQ(run({"images", "aws", "--dir", data, "--missing"}).code, 1);
+}
+
+TEST(ReleaseCommand, ListsEachImageOnceAndThoseThatTheNextReleasesWouldNeed) {
+  reactor::temporary_folder folder;
+  folder.write("built", "another\n");
+  folder.write("available.yaml", "kubernetes: [1.34.12, 1.35.1]\nos-tooling: [1.34.0]\n");
+  std::vector<std::string> images = {
+      "images", "--dir", data, "--catalogue", folder.path() + "/built", "--missing", "-o", "json"};
+  const auto listed = [](const json::object& answer) {
+    std::map<std::string, std::string> all;
+    for (const json::value& one : answer.at("images").get_array()) {
+      std::string names;
+      for (const json::value& name : one.at("releases").get_array())
+        names += std::string(name.as_string()) + " ";
+      const std::string image(one.at("image").as_string());
+      EXPECT_TRUE(image.empty() || all.emplace(image, names).second) << image << " is there twice";
+    }
+    return all;
+  };
+  const auto now = listed(object_of(run(images)));
+  const auto& two = now.at("flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs");
+  EXPECT_THAT(two, HasSubstr("aws-34.5.0"));
+  EXPECT_THAT(two, HasSubstr("azure-34.5.0"));
+  for (const auto& [image, names] : now) EXPECT_THAT(names, testing::Not(HasSubstr("could be")));
+  images.insert(images.end(), {"--available", folder.path() + "/available.yaml"});
+  const auto later = listed(object_of(run(images)));
+  EXPECT_GT(later.size(), now.size());
+  EXPECT_THAT(later.at("flatcar-stable-4593.2.4-kube-1.34.12-tooling-1.34.0-gs"),
+              HasSubstr("aws-34.6.0 (could be)"));
+}
+
+TEST(ReleaseCommand, NamesAReleaseWithoutAnImageAsMissing) {
+  reactor::temporary_folder folder;
+  folder.write("built", "another\n");
+  folder.write(
+      "releases/capa/v34.6.0/release.yaml",
+      "apiVersion: release.giantswarm.io/v1alpha1\nkind: Release\n"
+      "metadata: {name: aws-34.6.0}\nspec:\n  date: \"2026-01-01T00:00:00Z\"\n"
+      "  state: wip\n  apps: []\n  components:\n  - {name: cluster-aws, version: 7.7.3}\n"
+      "  - {name: kubernetes, version: 1.34.10}\n  - {name: flatcar, version: 4593.2.4}\n");
+  // Templates are found by their tags, and are built as well.
+  folder.write(
+      "releases/proxmox/v34.6.0/release.yaml",
+      "apiVersion: release.giantswarm.io/v1alpha1\nkind: Release\n"
+      "metadata: {name: proxmox-34.6.0}\nspec:\n  date: \"2026-01-01T00:00:00Z\"\n"
+      "  state: wip\n  apps: []\n  components:\n"
+      "  - {name: cluster-proxmox, version: 1.0.0}\n"
+      "  - {name: os-tooling, version: 1.33.1}\n"
+      "  - {name: kubernetes, version: 1.34.10}\n  - {name: flatcar, version: 4593.2.4}\n");
+  const std::vector<std::string> images = {
+      "images",   "--dir", folder.path() + "/releases", "--catalogue", folder.path() + "/built",
+      "--missing"};
+  const outcome o = run(images);
+  EXPECT_EQ(o.code, 4);
+  const std::string tags =
+      "release-channel_stable,flatcar_4593.2.4,kubernetes_1.34.10,os-tooling_1.33.1";
+  EXPECT_THAT(o.out, HasSubstr(tags.substr(0, 40)));
+  folder.write("built", tags + "\n");
+  EXPECT_THAT(run(images).out, testing::Not(HasSubstr("proxmox")));
+  EXPECT_THAT(o.out, HasSubstr("none: component.missing"));
+  EXPECT_THAT(o.out, HasSubstr("aws-34.6.0"));
+}
+
+TEST(ReleaseCommand, WritesADraftWhereCheckFindsIt) {
+  reactor::temporary_folder folder;
+  std::filesystem::create_directories(folder.path() + "/releases/capa");
+  for (const char* version : {"34.4.1", "34.5.0"})
+    std::filesystem::copy(data + "/capa/v" + version + ".yaml",
+                          folder.path() + "/releases/capa/v" + version + ".yaml");
+  folder.write("releases/capa/kustomization.yaml",
+               "commonLabels: {a: b}\nresources:\n  - v34.4.1.yaml\n  - v34.5.0.yaml\nx: y\n");
+  folder.write("available.yaml", "kubernetes: [v1.34.12]\n");
+  const std::string releases = folder.path() + "/releases";
+  const std::vector<std::string> bump = {"bump",
+                                         "aws",
+                                         "34.5.0",
+                                         "--dir",
+                                         releases,
+                                         "--available",
+                                         folder.path() + "/available.yaml",
+                                         "--write",
+                                         releases};
+  const outcome o = run(bump);
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  const std::string file = releases + "/capa/v34.6.0/release.yaml";
+  EXPECT_THAT(o.out, HasSubstr(file));
+  const auto written = reactor::load_file(file, 1 << 20);
+  ASSERT_TRUE(written);
+  EXPECT_THAT(*written, HasSubstr("version: 1.34.12"));
+  EXPECT_EQ(*reactor::load_file(releases + "/capa/kustomization.yaml", 1 << 20),
+            "commonLabels: {a: b}\nresources:\n  - v34.4.1.yaml\n  - v34.5.0.yaml\n  - v34.6.0\nx: "
+            "y\n");
+  const outcome checked = run({"check", releases, "aws", "34.6.0"});
+  EXPECT_EQ(checked.code, 0) << checked.out << checked.err;
+  const outcome again = run(bump);
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.err, HasSubstr("it is there already"));
+  EXPECT_EQ(*reactor::load_file(file, 1 << 20), *written);
+  EXPECT_EQ(*reactor::load_file(releases + "/capa/v34.6.0/kustomization.yaml", 1 << 20),
+            "resources:\n- release.yaml\n");
+  // A list that cannot be edited: nothing is written.
+  std::filesystem::remove_all(releases + "/capa/v34.6.0");
+  folder.write("releases/capa/kustomization.yaml", "resources: [v34.4.1.yaml, v34.5.0.yaml]\n");
+  const outcome refused = run(bump);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("its resources stand on one line"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(ReleaseCommand, ShowsAReleaseByTheNameOfItsObject) {
+  const json::object one = object_of(run({"show", "aws-34.5.0", "--dir", data, "-o", "json"}));
+  EXPECT_EQ(one.at("hash"),
+            object_of(run({"show", "aws", "34.5.0", "--dir", data, "-o", "json"})).at("hash"));
+  const outcome none = run({"show", "aws-99.0.0", "--dir", data});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("find Release aws-99.0.0"));
+}
+
+TEST(ReleaseCommand, TellsTheProvidersOfOldReleasesApart) {
+  const outcome o = run({"check", data, "azure", "--archived"});
+  EXPECT_THAT(o.out, HasSubstr("azure/v11.0.0"));
+  EXPECT_THAT(o.out, testing::Not(HasSubstr("\nv11.0.0")));
 }
 
 TEST(TrainCommand, IsExcusedByAWaiverBesideIt) {
