@@ -22,13 +22,19 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-/// A list of facts, and the fields that say what one of them is about.
+/// A list of facts, the fields that say what one of them is about, and those that say nothing any
+/// more where a newer fact does not have them. Every other field of an entry is the user's.
 struct fact_list {
   std::string_view name;
-  std::vector<std::string_view> about;
+  std::vector<std::string_view> about, volatile_fields;
 };
-const std::array fact_lists = {fact_list{"images", {"ref"}}, fact_list{"tags", {"project", "tag"}},
-                               fact_list{"ancestry", {"project", "from", "to"}}};
+const std::array fact_lists = {fact_list{"images", {"ref"}, {"digest", "was"}},
+                               fact_list{"tags", {"project", "tag"}, {"commit", "was"}},
+                               fact_list{"ancestry", {"project", "from", "to"}, {}},
+                               fact_list{"pins", {"holder", "project", "field"}, {}},
+                               fact_list{"projects", {"name"}, {}}};
+/// A file of these alone is one of facts.
+constexpr std::string_view only_facts[] = {"images", "tags", "ancestry"};
 
 using identity = std::vector<std::string>;
 
@@ -85,6 +91,43 @@ std::string joined(const std::vector<json::value>& facts) {
   return all;
 }
 
+/// A scalar as YAML writes it on one line.
+std::string scalar_text(const std::string& text) {
+  std::string line = machine_text(json::object{{"x", text}}, output_format::yaml);
+  while (line.ends_with('\n')) line.pop_back();
+  const bool is_plain = line.find('\n') == line.npos && line.starts_with("x: ");
+  return is_plain ? line.substr(3) : json::serialize(json::value(text));
+}
+
+/// Edits one entry field by field, so that comments and the user's own fields stay.
+void update_entry(const yaml_place& old, const json::object& fresh, const fact_list& of,
+                  std::vector<edit>& edits) {
+  const auto flow_text = [](const std::string& text) { return json::serialize(json::value(text)); };
+  std::string added;
+  for (const auto& [key, value] : fresh) {
+    const std::string text(value.get_string());
+    const yaml_place* there = old.find(key);
+    if (there == nullptr) {
+      // Quoted, so that JSON stays JSON.
+      added += old.flow ? ", " + flow_text(std::string(key)) + ": " + flow_text(text)
+                        : "\n" + std::string(old.column, ' ') + std::string(key) + ": " +
+                              scalar_text(text);
+    } else if (there->what == yaml_place::kind::scalar && there->text != text) {
+      edits.push_back({there->begin, there->end,
+                       (there->begin == there->end ? " " : "") +
+                           (old.flow ? flow_text(text) : scalar_text(text))});
+    }
+  }
+  for (std::string_view key : of.volatile_fields) {
+    const yaml_place* there = old.find(key);
+    if (there != nullptr && !fresh.contains(key) && !there->text.empty())
+      edits.push_back({there->begin, there->end, "''"});
+  }
+  if (added.empty()) return;
+  const std::size_t at = old.items.back().end;
+  edits.push_back({at, at, std::move(added)});
+}
+
 /// Puts `fresh` into a list that the text has.
 result<void> update(std::string_view text, const std::string& file, const yaml_place& list,
                     const fact_list& of, std::vector<json::value> fresh, std::vector<edit>& edits) {
@@ -104,7 +147,13 @@ result<void> update(std::string_view text, const std::string& file, const yaml_p
       return identity_of(f, of) == about;
     });
     if (same == fresh.end()) continue;
-    edits.push_back({old.begin, old.end, fact_text(*same, old.flow, old.column)});
+    std::vector<edit> of_entry;
+    update_entry(old, same->get_object(), of, of_entry);
+    // In a block, what is added stands behind the comment of the last line.
+    for (edit& e : of_entry) {
+      if (!old.flow && e.text.starts_with('\n')) e.begin = e.end = line_end(text, e.begin);
+      edits.push_back(std::move(e));
+    }
     replaced.push_back(std::move(about));
   }
   std::erase_if(fresh, [&](const json::value& f) {
@@ -142,15 +191,45 @@ bool takes_facts(const yaml_place& root) {
   const auto has = [&](std::string_view key) { return root.find(key) != nullptr; };
   if (has("train") || has("projects") || has("pins")) return true;
   return std::all_of(root.keys.begin(), root.keys.end(), [](const std::string& key) {
-    return std::any_of(fact_lists.begin(), fact_lists.end(),
-                       [&](const fact_list& l) { return l.name == key; });
+    return std::find(std::begin(only_facts), std::end(only_facts), key) != std::end(only_facts);
   });
 }
 
-/// What the document says beside its facts.
-value without_facts(value document) {
-  for (const fact_list& l : fact_lists)
-    std::get<value::object>(document.data).erase(std::string(l.name));
+identity identity_of(const value& fact, const fact_list& list) {
+  identity all;
+  for (std::string_view field : list.about) all.push_back(fact.text_of(field));
+  return all;
+}
+
+/// What the document must say once the facts are in it: with_facts holds its text against this.
+value merged(value document, const json::object& facts) {
+  auto& into = std::get<value::object>(document.data);
+  for (const fact_list& of : fact_lists) {
+    const json::value* fresh = facts.if_contains(of.name);
+    if (fresh == nullptr) continue;
+    value& member = into[std::string(of.name)];
+    if (member.if_array() == nullptr) member = value::array();
+    auto& list = std::get<value::array>(member.data);
+    const std::size_t old = list.size();
+    for (const json::value& fact : fresh->get_array()) {
+      const identity about = identity_of(fact, of);
+      value::object fields;
+      for (const auto& [key, text] : fact.get_object())
+        fields[std::string(key)] = std::string(text.get_string());
+      bool found = false;
+      for (std::size_t i = 0; i < old; ++i) {
+        auto* entry = std::get_if<value::object>(&list[i].data);
+        if (entry == nullptr || identity_of(list[i], of) != about) continue;
+        found = true;
+        for (std::string_view key : of.volatile_fields) {
+          const auto there = entry->find(key);
+          if (there != entry->end() && !fields.contains(key)) there->second = std::string();
+        }
+        for (const auto& [key, text] : fields) (*entry)[key] = text;
+      }
+      if (!found) list.emplace_back(std::move(fields));
+    }
+  }
   return document;
 }
 
@@ -171,18 +250,20 @@ result<std::string> with_facts(std::string text, const std::string& file,
   if (root->items.empty()) {
     edits.push_back({root->begin, root->end, fact_text(facts, false, root->column)});
   } else {
+    std::vector<edit> lists;  // new ones stand behind what is added to the last of the others
     for (const fact_list& l : fact_lists) {
       const json::value* fresh = facts.if_contains(l.name);
       if (fresh == nullptr) continue;
       const yaml_place* list = root->find(l.name);
       if (list == nullptr) {
-        edits.push_back(new_list(text, *root, l.name, *fresh));
+        lists.push_back(new_list(text, *root, l.name, *fresh));
         continue;
       }
       const json::array& all = fresh->get_array();
       auto done = update(text, file, *list, l, {all.begin(), all.end()}, edits);
       if (!done) return done.error();
     }
+    edits.insert(edits.end(), lists.begin(), lists.end());
   }
   // The last place first, so that the others stay where they are; edits at one place keep their
   // order.
@@ -191,7 +272,7 @@ result<std::string> with_facts(std::string text, const std::string& file,
   for (auto e = edits.rbegin(); e != edits.rend(); ++e)
     text.replace(e->begin, e->end - e->begin, e->text);
   auto after = policies::trains::read_train(text, file);
-  if (!after || without_facts(*after) != without_facts(*before))
+  if (!after || *after != merged(std::move(*before), facts))
     return make_fault(errc::malformed, "update " + file,
                       "its lists of facts cannot be changed where they stand (aliases, or comments "
                       "inside [ ]): write them as blocks");

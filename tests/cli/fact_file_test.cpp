@@ -39,8 +39,16 @@ TEST(FactFile, KeepsEveryByteThatIsNoFactThatWasAskedFor) {
        "  - digest: sha256:2\n    ref: kbs:v2\n    source: registry r\npins: []\n"},
       {"the fact itself",
        "images:\n- ref: kbs:v1\n- ref: kbs:v2\n  digest: sha256:1\n# Büro\ntags: []\n",
-       "images:\n- ref: kbs:v1\n- digest: sha256:2\n  ref: kbs:v2\n  source: registry r\n# "
+       "images:\n- ref: kbs:v1\n- ref: kbs:v2\n  digest: sha256:2\n  source: registry r\n# "
        "Büro\ntags: []\n"},
+      {"what the user says of the fact, and comments inside of it",
+       "images:\n- ref: kbs:v2 # tested\n  arch: amd64\n  digest: 'sha256:1'  # by hand\n  # the "
+       "last\ntrain: v1\n",
+       "images:\n- ref: kbs:v2 # tested\n  arch: amd64\n  digest: sha256:2  # by hand\n  source: "
+       "registry r\n  # the last\ntrain: v1\n"},
+      {"a fact on one line", "{\"images\": [{\"ref\": \"kbs:v2\", \"was\": \"x\"}]}\n",
+       "{\"images\": [{\"ref\": \"kbs:v2\", \"was\": '', \"digest\": \"sha256:2\", \"source\": "
+       "\"registry r\"}]}\n"},
       {"JSON", "{\"train\": \"v1\", \"images\": []}\n",
        "{\"train\": \"v1\", \"images\": "
        "[{\"ref\":\"kbs:v2\",\"digest\":\"sha256:2\",\"source\":\"registry r\"}]}\n"},
@@ -89,10 +97,36 @@ TEST(FactFile, ATagAndADistanceAreKnownByAllThatTheyAreAbout) {
                 "ancestry":[{"project":"Kata","from":"v1","to":"v3","ahead":"2"}]})"));
   ASSERT_TRUE(made) << made.error().message();
   EXPECT_THAT(*made, HasSubstr("- {project: Kata, tag: v1, commit: a}"));
-  EXPECT_THAT(*made, HasSubstr(R"({"project":"Trustee","tag":"v1","commit":"c"})"));
+  EXPECT_THAT(*made, HasSubstr(R"(- {project: Trustee, tag: v1, commit: "c"})"));
   EXPECT_THAT(*made, testing::Not(HasSubstr("commit: b")));
   EXPECT_THAT(*made, HasSubstr("ahead: '1'"));
   EXPECT_THAT(*made, HasSubstr("to: v3"));
+}
+
+TEST(FactFile, APinAndAProjectKeepWhatTheUserSaysOfThem) {
+  const auto made = with_facts(
+      "train: v1\nprojects:\n- name: Trustee # the server\n  candidate: abc\n  protocol: 0.1.0\n"
+      "pins:\n- {holder: Kata, project: Trustee, field: version, value: abc, tested: abc} # kept\n",
+      "train.yaml",
+      facts(R"({"pins":[{"holder":"Kata","project":"Trustee","field":"version","value":"def"},
+                        {"holder":"Kata","project":"Trustee","field":"image_tag","value":"1.0"}],
+                "projects":[{"name":"Trustee","protocol":"0.2.0"}]})"));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(
+      *made,
+      "train: v1\nprojects:\n- name: Trustee # the server\n  candidate: abc\n  protocol: 0.2.0\n"
+      "pins:\n- {holder: Kata, project: Trustee, field: version, value: \"def\", tested: abc} # "
+      "kept\n- field: image_tag\n  holder: Kata\n  project: Trustee\n  value: \"1.0\"\n");
+}
+
+TEST(FactFile, ANewListStandsBehindWhatIsAddedToTheLastOne) {
+  const auto made = with_facts("train: v1\nprojects:\n- name: Kata\n", "train.yaml",
+                               facts(R"({"tags":[{"project":"Kata","tag":"v1","commit":"c"}],
+                                         "projects":[{"name":"Trustee","protocol":"0.2.0"}]})"));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(*made,
+            "train: v1\nprojects:\n- name: Kata\n- name: Trustee\n  protocol: 0.2.0\n"
+            "tags:\n- commit: c\n  project: Kata\n  tag: v1\n");
 }
 
 TEST(TrainFacts, WriteNothingWhenNothingIsAskedFor) {
