@@ -597,25 +597,55 @@ void add_release(CLI::App& app, release_arguments& to) {
 }
 
 void add_train(CLI::App& app, train_arguments& to) {
+  using command = train_arguments::command;
   auto* train =
       app.add_subcommand("train", "What is released together: does it fit, what comes next");
   train->require_subcommand(1);
-  const auto add = [&](const std::string& name, const std::string& description,
-                       train_arguments::command what) {
+  const auto add = [&](const std::string& name, const std::string& description, command what) {
     auto* one = train->add_subcommand(name, description);
     one->callback([&to, what] { to.what = what; });
-    one->add_option("FILE", to.file, "the train document")->required();
     one->add_option("--policies", to.policies,
                     "folder of policy packs that come before the stock ones")
         ->option_text("DIR");
-    add_output(*one, to.output);
     return one;
   };
-  add("check", "Whether what is pinned fits together", train_arguments::command::check);
-  add("plan", "Which steps are done, ready and blocked", train_arguments::command::plan);
+  const auto add_judged = [&](const std::string& name, const std::string& description,
+                              command what) {
+    auto* one = add(name, description, what);
+    one->add_option("FILE", to.file,
+                    "the train document, or the name of a train that was released, such as v0.17.0")
+        ->required();
+    one->add_option("--facts", to.with_facts, "file that `train facts` wrote, as part of FILE")
+        ->option_text("FILE");
+    if (what != command::diff)
+      one->add_option("--former", to.former,
+                      "the train before, as a document or by its name: what moved since is seen")
+          ->option_text("FILE");
+    return one;
+  };
+  add_output(*add_judged("check", "Whether what is pinned fits together", command::check),
+             to.output);
+  auto* plan = add_judged("plan", "Which steps are done, ready and blocked", command::plan);
+  plan->add_option_function<std::string>(
+          "-o,--output",
+          [&to](const std::string& name) {
+            if (name == "dot") {
+              to.form = train_arguments::plan_form::dot;
+            } else if (name == "markdown") {
+              to.form = train_arguments::plan_form::markdown;
+            } else {
+              to.output = text_or_machine.at(name);
+            }
+          },
+          "text, json or yaml; markdown: a list to tick off; dot: the steps and projects as a "
+          "graph")
+      ->check(CLI::IsMember(std::vector<std::string>{"text", "json", "yaml", "markdown", "dot"}))
+      ->option_text("text|json|yaml|markdown|dot");
+  plan->footer("Example:\n  windlass train plan train.yaml -o dot | dot -Tsvg > train.svg");
   auto* promote =
-      add("promote", "Which images get which names, and whether they must be tested again",
-          train_arguments::command::promote);
+      add_judged("promote", "Which images get which names, and whether they must be tested again",
+                 command::promote);
+  add_output(*promote, to.output);
   promote->add_option("--project", to.project, "the project that is released")->required();
   promote->add_option("--tag", to.tag, "its tag")->required();
   auto* place =
@@ -627,14 +657,25 @@ void add_train(CLI::App& app, train_arguments& to) {
                  "give the names there, when nothing is denied or has to be tested again")
       ->needs(place);
   promote->add_flag("--plain-http", to.plain_http, "a registry without TLS");
-  for (auto* one : train->get_subcommands({}))
-    one->add_option("--facts", to.with_facts, "file that `train facts` wrote, as part of FILE")
-        ->option_text("FILE");
+  auto* explain = add_judged(
+      "explain", "What each check compared, what proves each step, which rule found what",
+      command::explain);
+  explain->add_option("WHAT", to.about, "only this check, step, finding or subject");
+  add_output(*explain, to.output);
+  add_judged("notes", "Release notes as Markdown: what is released together, and what changed",
+             command::notes);
+  auto* diff = add_judged(
+      "diff", "What changed from one train to another, and what is wrong with that", command::diff);
+  diff->add_option("OTHER", to.former, "the train to compare with: FILE is the former one")
+      ->required();
+  add_output(*diff, to.output);
+  diff->footer("Example:\n  windlass train diff v0.16.0 v0.17.0");
   auto* facts =
       add("facts",
           "Write what registries and clones say into FILE, each with its source; what is another "
           "one than FILE said is noted; the rest of FILE stays as it is",
-          train_arguments::command::facts);
+          command::facts);
+  facts->add_option("FILE", to.file, "the train document, or a file of facts")->required();
   facts->add_option("--registry", to.registry, "where the images are, such as ghcr.io/example")
       ->option_text("HOST/PATH");
   facts->add_option("--image", to.images, "repository below it: all of its tags")
@@ -644,20 +685,33 @@ void add_train(CLI::App& app, train_arguments& to) {
   facts->add_option("--limit", to.most_tags, "tags of one repository at most")
       ->capture_default_str();
   facts->add_flag("--plain-http", to.plain_http, "a registry without TLS");
-  facts->add_option("--clone", to.clones, "a clone of a project, for its tags")
+  facts
+      ->add_option("--clone", to.clones,
+                   "a clone of a project: its tags, and at the train's commit of the project what "
+                   "it pins and which protocol it speaks")
       ->option_text("PROJECT=FOLDER");
+  facts
+      ->add_option("--at", to.revisions,
+                   "where to read that clone, if not at the candidate or release in FILE")
+      ->option_text("PROJECT=REVISION");
   facts->add_option("--range", to.ranges, "how far one is from the other, in that clone")
       ->option_text("PROJECT=FROM..TO");
   auto* match =
       add("match", "Which server fits a client, a bundle or a train, of what was released",
-          train_arguments::command::match);
+          command::match);
+  add_output(*match, to.output);
+  match->add_option("FILE", to.file,
+                    "a document with `trains`; without one the trains that come with the program");
   match->add_option("--client", to.client, "version or commit of the client (guest-components)");
   match->add_option("--server", to.server, "version or commit of the server (Trustee)");
   match->add_option("--bundle", to.bundle, "version of the bundle (Kata)");
   match->add_option("--train", to.train, "name of the train");
   match->add_option("--protocol", to.protocol,
                     "the protocol that it speaks, where no train has it");
-  train->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
+  match->footer("Example:\n  windlass train match --client v0.16.0");
+  train->footer(
+      "Exit codes: 0 allowed, 3 needs approval or a second test, 4 denied; 1 failure, 2 wrong "
+      "usage.");
 }
 
 void add_trustee(CLI::App& app, trustee_arguments& to) {

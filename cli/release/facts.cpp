@@ -1,5 +1,7 @@
 #include "cli/release/facts.hpp"
 
+#include "cli/release/train_document.hpp"
+#include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/process.hpp"
 
@@ -22,17 +24,20 @@ constexpr auto git_deadline = std::chrono::seconds(30);
 /// One run; the members are what every part of it needs.
 class collector {
 public:
-  collector(reactor::loop& l, registry::client& images, fact_settings settings)
-      : loop_(l), client_(images), settings_(std::move(settings)) {}
+  collector(reactor::loop& l, registry::client& images, policies::host& packs,
+            fact_settings settings, std::vector<std::string>& notes)
+      : loop_(l), client_(images), packs_(packs), settings_(std::move(settings)), notes_(notes) {}
 
   reactor::awaitable<result<json::object>> run() {
-    json::array images, tags, ancestry;
+    json::array images, tags, ancestry, pins, projects;
     for (const std::string& name : settings_.images) {
       auto done = co_await add_images(name, images);
       if (!done) co_return done.error();
     }
     for (const auto& [project, folder] : settings_.clones) {
       auto done = co_await add_tags(project, folder, tags);
+      if (!done) co_return done.error();
+      done = co_await add_pins(project, folder, pins, projects);
       if (!done) co_return done.error();
     }
     for (const fact_settings::range& r : settings_.ranges) {
@@ -43,6 +48,8 @@ public:
     if (!images.empty()) all["images"] = std::move(images);
     if (!tags.empty()) all["tags"] = std::move(tags);
     if (!ancestry.empty()) all["ancestry"] = std::move(ancestry);
+    if (!pins.empty()) all["pins"] = std::move(pins);
+    if (!projects.empty()) all["projects"] = std::move(projects);
     co_return all;
   }
 
@@ -172,12 +179,100 @@ private:
     co_return result<void>();
   }
 
+  /// What git prints, without the line break behind it.
+  reactor::awaitable<result<std::string>> git_word(std::string folder,
+                                                   std::vector<std::string> arguments) {
+    auto text = co_await git(std::move(folder), std::move(arguments));
+    if (text) text->erase(text->find_last_not_of('\n') + 1);
+    co_return text;
+  }
+
+  /// Adds what the project's own files say at its commit; the clone's work tree does not matter.
+  reactor::awaitable<result<void>> add_pins(std::string project, std::string folder,
+                                            json::array& pins, json::array& projects) {  // borrowed
+    policies::subject who;
+    who.api = "trains";
+    policies::subject again = who;
+    std::map<std::string, std::string> texts;
+    auto read = co_await policies::trains::ask_sources(packs_, std::move(who), project, texts);
+    if (!read) co_return read.error();
+    if (!read->known) {
+      notes_.push_back("train facts: no table says which files of " + project +
+                       " name its pins, so only its tags were read");
+      co_return result<void>();
+    }
+    const auto at = settings_.revisions.find(project);
+    if (at == settings_.revisions.end()) {
+      notes_.push_back("train facts: nothing says at which commit " + project + " is read (--at " +
+                       project + "=…), so only its tags were");
+      co_return result<void>();
+    }
+    std::vector<std::string> arguments = {"rev-parse", "--quiet", "--verify",
+                                          at->second + "^{commit}"};
+    auto commit = co_await git_word(folder, std::move(arguments));
+    if (!commit)
+      co_return make_fault(
+          errc::not_found, "read " + project + " at " + at->second,
+          "the clone " + folder + " does not have it; fetch it (a shallow clone lacks most)");
+    arguments = {"ls-tree", "--name-only", "--full-tree", *commit, "--"};
+    arguments.insert(arguments.end(), read->files.begin(), read->files.end());
+    auto there = co_await git(folder, std::move(arguments));
+    if (!there) co_return there.error();
+    for (const std::string& file : read->files) {
+      if (("\n" + *there).find("\n" + file + "\n") == std::string::npos) continue;
+      arguments = {"show", "--no-textconv", *commit + ":" + file};
+      auto text = co_await git(folder, std::move(arguments));
+      if (!text) co_return text.error();
+      texts.emplace(file, std::move(*text));
+    }
+    read =
+        co_await policies::trains::ask_sources(packs_, std::move(again), project, std::move(texts));
+    if (!read) co_return read.error();
+    for (const policies::trains::pin_fact& p : read->pins) pins.push_back(pin_json(p, *commit));
+    if (!read->protocol.empty())
+      projects.push_back(json::object{{"name", project}, {"protocol", read->protocol}});
+    // A pin that no file has any more may be why the next check is wrong.
+    for (const auto& [key, pin] : settings_.pins) {
+      const bool found = std::any_of(read->pins.begin(), read->pins.end(),
+                                     [&key = key](const policies::trains::pin_fact& p) {
+                                       return p.holder + "/" + p.project + "." + p.field == key;
+                                     });
+      if (key.starts_with(project + "/") && !found)
+        notes_.push_back("train facts: no file of " + project + " at " + *commit + " has " + key +
+                         ", which stays as the document says");
+    }
+    for (const std::string& what : read->absent)
+      notes_.push_back("train facts: no file of " + project + " at " + *commit + " has " + what);
+    co_return result<void>();
+  }
+
+  json::object pin_json(const policies::trains::pin_fact& p, const std::string& commit) const {
+    json::object o = fact("git " + p.holder + " " + commit + ":" + p.source);
+    o["holder"] = p.holder;
+    o["project"] = p.project;
+    o["field"] = p.field;
+    o["value"] = p.value;
+    if (!p.image.empty()) o["image"] = p.image;
+    if (!p.comment.empty()) o["comment"] = p.comment;
+    const auto known = settings_.pins.find(p.holder + "/" + p.project + "." + p.field);
+    if (known != settings_.pins.end() && known->second.value != p.value)
+      o["was"] = known->second.was.empty() ? known->second.value : known->second.was;
+    return o;
+  }
+
   reactor::awaitable<result<void>> add_distance(fact_settings::range r,
                                                 json::array& to) {  // borrowed
     const auto clone = settings_.clones.find(r.project);
     if (clone == settings_.clones.end())
       co_return make_fault(errc::not_found, "--range " + r.project, "name its clone with --clone");
     const std::string folder = clone->second;
+    std::vector<std::string> ask_depth = {"rev-parse", "--is-shallow-repository"};
+    auto shallow = co_await git_word(folder, std::move(ask_depth));
+    if (!shallow) co_return shallow.error();
+    if (*shallow == "true")
+      co_return make_fault(
+          errc::refused, "--range " + r.project,
+          "the clone " + folder + " is shallow, so it cannot count commits; git fetch --unshallow");
     std::vector<std::string> arguments = {"rev-list", "--left-right", "--count",
                                           r.from + "..." + r.to, "--"};
     auto text = co_await git(folder, std::move(arguments));
@@ -197,7 +292,9 @@ private:
 
   reactor::loop& loop_;
   registry::client& client_;
+  policies::host& packs_;
   const fact_settings settings_;
+  std::vector<std::string>& notes_;
 };
 
 }  // namespace
@@ -208,12 +305,13 @@ std::optional<fact_settings::range> read_fact_range(std::string_view text) {
   fact_settings::range r{std::string(text.substr(0, equals)),
                          std::string(text.substr(equals + 1, dots - equals - 1)),
                          std::string(text.substr(dots + 2))};
-  const auto good = [](const std::string& revision) {
-    return !revision.empty() && revision.front() != '-' && revision.find("..") == revision.npos &&
-           revision.find_first_of(" \t\n") == revision.npos;
-  };
-  if (!good(r.from) || !good(r.to)) return std::nullopt;
+  if (!is_revision(r.from) || !is_revision(r.to)) return std::nullopt;
   return r;
+}
+
+bool is_revision(std::string_view text) {
+  return !text.empty() && text.front() != '-' && text.find("..") == text.npos &&
+         text.find_first_of(" \t\n") == text.npos;
 }
 
 std::optional<std::vector<std::string>> images_in(const policies::value& facts) {
@@ -249,6 +347,21 @@ std::map<std::string, std::string> known_by(const policies::value& facts) {
   return known;
 }
 
+void add_known(const policies::value& document, fact_settings& settings) {
+  settings.known = known_by(document);
+  if (const policies::value::array* pins = document.list_of("pins")) {
+    for (const policies::value& pin : *pins)
+      settings.pins[pin_key(pin)] = {pin.text_of("value"), pin.text_of("was")};
+  }
+  const policies::value::array* projects = document.list_of("projects");
+  if (projects == nullptr) return;
+  for (const policies::value& project : *projects) {
+    std::string at = project.text_of("candidate");
+    if (at.empty()) at = project.text_of("release");
+    if (is_revision(at)) settings.revisions.emplace(project.text_of("name"), std::move(at));
+  }
+}
+
 bool fits_filter(std::string_view filter, std::string_view tag) {
   // The last star that was met may take more: no backing up beyond it.
   std::size_t f = 0, t = 0, star = filter.npos, taken = 0;
@@ -271,8 +384,10 @@ bool fits_filter(std::string_view filter, std::string_view tag) {
 }
 
 reactor::awaitable<result<json::object>> collect_facts(reactor::loop& l, registry::client& images,
-                                                       fact_settings settings) {
-  collector work(l, images, std::move(settings));
+                                                       policies::host& packs,
+                                                       fact_settings settings,
+                                                       std::vector<std::string>& notes) {
+  collector work(l, images, packs, std::move(settings), notes);
   co_return co_await work.run();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "policies/host/host.hpp"
 #include "policies/host/value.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
@@ -29,10 +30,20 @@ struct fact_settings {
     std::string project, from, to;
   };
   std::vector<range> ranges;
+  std::map<std::string, std::string> revisions;  // by project, where its clone is read
   /// What was known before: the digest of an image by "name:tag", the commit of a tag by "PROJECT
   /// TAG".
   std::map<std::string, std::string> known;
+  /// What pins were known before, by holder, project and field ("Kata/Trustee.version").
+  struct pin {
+    std::string value, was;
+  };
+  std::map<std::string, pin> pins;
 };
+
+/// What a document says already of what is asked for: images and tags, pins, and at which commit
+/// each project is read where no --at says it (its candidate, else its release).
+void add_known(const policies::value& document, fact_settings& settings);
 
 /// What a file of facts says of images and tags. A name that moved is known by what it was at
 /// first.
@@ -45,20 +56,24 @@ std::optional<std::vector<std::string>> images_in(const policies::value& facts);
 /// "PROJECT=FROM..TO". Nothing when it is not.
 std::optional<fact_settings::range> read_fact_range(std::string_view text);
 
+/// Whether git may be asked about it: no option, no range.
+bool is_revision(std::string_view text);
+
 /// Whether a tag is like the filter.
 bool fits_filter(std::string_view filter, std::string_view tag);
 
-/// Asks registries and clones, and says of each fact where it is from and when it was seen.
+/// Asks registries and clones (and the policy, where a project's files say what it pins), and says of each fact where it is from and when it was seen.
 /// Shape    {images: [{ref, digest, was, source, at}], tags: [{project, tag, commit, …}], ancestry:
-///          [{project, from, to, ahead, behind, …}]}, as a train document has them. `ref` is
+///          [{project, from, to, ahead, behind, …}], pins: [{holder, project, field, value, …}],
+///          projects: [{name, protocol}]}, as a train document has them. `ref` is
 ///          without the registry; `was`, where it is another one by now.
 /// Cost     one request a page of tags, and one a tag whose digest is the one that is known;
 ///          another one for its manifest else.
 /// Bounds   git gets 30 seconds a question and 4 MiB of answer.
 /// Errors   errc::limit: more tags than asked for. What a registry or git says. Nothing is left out
-///          in silence.
-reactor::awaitable<reactor::result<boost::json::object>> collect_facts(reactor::loop& l,
-                                                                       registry::client& images,
-                                                                       fact_settings settings);
+///          in silence: `notes` say what was not looked at, and what no file has.
+reactor::awaitable<reactor::result<boost::json::object>> collect_facts(
+    reactor::loop& l, registry::client& images, policies::host& packs, fact_settings settings,
+    std::vector<std::string>& notes);
 
 }  // namespace cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace cli {
 namespace {
@@ -51,6 +52,15 @@ std::vector<seen_pin> pins_of(const value& train, const std::vector<finding>& fi
       p.is = said->second;
     all.push_back(std::move(p));
   }
+  // One order whatever the document's is, and each pin once.
+  const auto key = [](const seen_pin& p) {
+    return std::tie(p.holder, p.project, p.field, p.value, p.is);
+  };
+  std::sort(all.begin(), all.end(),
+            [&](const seen_pin& a, const seen_pin& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end(),
+                        [&](const seen_pin& a, const seen_pin& b) { return key(a) == key(b); }),
+            all.end());
   return all;
 }
 
@@ -76,7 +86,7 @@ page pin_matrix(const value& train, const std::vector<finding>& findings, colour
   for (const seen_pin& p : pins_of(train, findings)) {
     page& cell = cells[p.holder][p.project];
     if (!cell.empty()) cell += ", ";
-    cell += with_short_commits(p.value);
+    cell += p.field + " " + with_short_commits(p.value);
     if (!p.is.empty()) cell += page(" ") + toned("(" + p.is + ")", tone::bad, tint);
     projects.insert(p.project);
   }
@@ -89,7 +99,7 @@ page pin_matrix(const value& train, const std::vector<finding>& findings, colour
     for (const std::string& project : projects) row.push_back(of[project]);
     rows.row(std::move(row));
   }
-  return rows.text("  ");
+  return rows.text("  ", output_columns());
 }
 
 boost::json::array pins_json(const value& train, const std::vector<finding>& findings) {

@@ -18,7 +18,9 @@ using reactor::result;
 using releases::answer_reader;
 
 constexpr std::size_t most_bytes = 1024 * 1024, most_values = 20'000, most_levels = 8;
-constexpr std::int64_t instructions_per_value = 500;
+// What a train costs whatever is in it: every row of the tables, and guesses at misspelt names.
+constexpr std::int64_t instructions_per_train = 2'000'000;
+constexpr std::int64_t instructions_per_value = 500, instructions_per_byte = 20;
 
 value value_of(const json::value& v) {
   if (const json::object* o = v.if_object()) {
@@ -51,6 +53,7 @@ check_row read_check(answer_reader& from) {
   check_row r;
   r.name = from.text("name");
   r.result = from.text("result");
+  r.saw = from.texts("saw");
   return r;
 }
 
@@ -70,7 +73,34 @@ step_row read_step(answer_reader& from) {
   r.since = from.text("since");
   r.days = from.number_if("days");
   r.inputs = from.list<step_input>("inputs", read_input);
+  r.title = from.text("title");
+  r.owner = from.text("owner");
+  r.pr = from.text("pr");
+  r.approval = from.text("approval");
+  r.evidence = from.text("evidence");
   return r;
+}
+
+edge_row read_edge(answer_reader& from) {
+  edge_row r;
+  r.from = from.text("from");
+  r.to = from.text("to");
+  r.kind = from.text("kind");
+  return r;
+}
+
+pin_fact read_pin(answer_reader& from) {
+  pin_fact p;
+  p.holder = from.text("holder");
+  p.project = from.text("project");
+  p.field = from.text("field");
+  p.kind = from.text("kind");
+  p.value = from.text("value");
+  p.image = from.text("image");
+  p.comment = from.text("comment");
+  p.source = from.text("source");
+  if (p.field.empty() || p.value.empty()) from.refuse("field", "expected a field and its value");
+  return p;
 }
 
 retag read_retag(answer_reader& from) {
@@ -149,6 +179,7 @@ result<train_answer> read_train_answer(const value& answer, const train_consent&
   out.steps = from.list<step_row>("steps", read_step);
   out.void_suites = from.texts("void");
   out.order = from.texts("order");
+  out.edges = from.list<edge_row>("edges", read_edge);
   out.next = from.text("next");
   out.earliest = from.text("earliest");
   out.retags = from.list<retag>("retag", read_retag);
@@ -176,7 +207,8 @@ reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook 
 
 reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook which,
                                                    value document, train_consent agreed) {
-  const std::int64_t budget = unit_instructions + instructions_per_value * values_in(document);
+  const std::int64_t budget =
+      unit_instructions + instructions_per_train + instructions_per_value * values_in(document);
   std::vector<argument> arguments;
   arguments.emplace_back(std::move(document));
   const auto answer = std::make_shared<train_answer>();
@@ -193,6 +225,48 @@ reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook 
   answer->pack = made->pack;
   answer->pack_version = made->version;
   answer->cost = made->cost;
+  co_return std::move(*answer);
+}
+
+namespace {
+
+result<source_answer> read_sources(const value& answer) {
+  std::optional<reactor::fault> wrong;
+  answer_reader from(answer, "", wrong);
+  source_answer out;
+  out.known = from.flag("known");
+  out.files = from.texts("files");
+  out.pins = from.list<pin_fact>("pins", read_pin);
+  out.protocol = from.text("protocol");
+  out.absent = from.texts("absent");
+  from.done();
+  if (wrong) return *wrong;
+  return out;
+}
+
+}  // namespace
+
+reactor::awaitable<result<source_answer>> ask_sources(host& packs, subject s, std::string project,
+                                                      std::map<std::string, std::string> files) {
+  std::int64_t budget = unit_instructions;
+  value::object texts;
+  for (auto& [name, text] : files) {
+    budget += instructions_per_byte * static_cast<std::int64_t>(text.size());
+    texts.emplace(name, std::move(text));
+  }
+  std::vector<argument> arguments;
+  arguments.emplace_back(
+      value(value::object{{"project", std::move(project)}, {"files", std::move(texts)}}));
+  const auto answer = std::make_shared<source_answer>();
+  judge accept = [answer](const value& proposed) -> result<void> {
+    auto read = read_sources(proposed);
+    if (!read) return read.error();
+    *answer = std::move(*read);
+    return {};
+  };
+  auto made = co_await packs.call("train.sources", std::move(s), std::move(arguments), budget,
+                                  std::move(accept));
+  if (!made) co_return made.error();
   co_return std::move(*answer);
 }
 

@@ -4,6 +4,7 @@
 #include "policies/releases/consent.hpp"
 #include "policies/releases/finding.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,9 +19,10 @@ namespace policies::trains {
 /// Errors   errc::malformed: no YAML, or no mapping. errc::limit. `doing` names `file`.
 reactor::result<value> read_train(std::string_view text, std::string file);
 
-/// A comparison that was made: "protocol", "equal".
+/// A comparison that was made: "protocol", "equal", and of what.
 struct check_row {
   std::string name, result;
+  std::vector<std::string> saw;
   friend bool operator==(const check_row&, const check_row&) = default;
 };
 
@@ -37,6 +39,12 @@ struct step_row {
   std::string since;           // when it became that, as the facts say it; empty: nobody knows
   std::optional<double> days;  // from then to the document's `now`
   std::vector<step_input> inputs;
+  std::string title, owner, pr, approval, evidence;  // as the document or the table says
+};
+
+/// `to` is built from `from` (strong), speaks its protocol (pair), or has it and may lag (weak).
+struct edge_row {
+  std::string from, to, kind;
 };
 
 struct retag {
@@ -64,6 +72,7 @@ struct train_answer {
   std::vector<step_row> steps;           // plan: in the order of the table
   std::vector<std::string> void_suites;  // plan: no longer count
   std::vector<std::string> order;        // plan: projects, each behind those it depends on
+  std::vector<edge_row> edges;           // plan
   std::string next;           // plan: the release of the bundle that the next train may ride on
   std::string earliest;       // plan: the day from which it may; empty: nobody knows
   std::vector<retag> retags;  // promote
@@ -94,6 +103,23 @@ reactor::awaitable<reactor::result<train_answer>> ask_train(host& packs, subject
                                                             value document);
 reactor::awaitable<reactor::result<train_answer>> ask_train(host& packs, subject s, hook which,
                                                             value document, train_consent agreed);
+
+/// What a project's own files say: which it pins, and the protocol that it speaks.
+struct pin_fact {
+  std::string holder, project, field, kind, value, image, comment, source;
+};
+struct source_answer {
+  bool known = false;              // whether there is a table for the project
+  std::vector<std::string> files;  // every file that is read, whether it is there or not
+  std::vector<pin_fact> pins;
+  std::string protocol;
+  std::vector<std::string> absent;  // what none of the files has
+};
+
+/// `train.sources`: reads pins and protocol out of `files`, texts by their names in the project.
+/// Without files the answer says which there are to read.
+reactor::awaitable<reactor::result<source_answer>> ask_sources(
+    host& packs, subject s, std::string project, std::map<std::string, std::string> files);
 
 /// The part of it that looks at the answer. Nothing is promoted by an answer that is denied.
 reactor::result<train_answer> read_train_answer(const value& answer,

@@ -248,6 +248,7 @@
 ---@field plan? function
 ---@field promote? function
 ---@field match? function
+---@field sources? function
 
 ---@class (exact) windlass.family.versions
 ---@field resolve? fun(unit: windlass.version_question, catalogue: windlass.catalogue_entry[], now: windlass.time): windlass.version what shall this unit run?

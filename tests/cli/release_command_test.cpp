@@ -482,11 +482,12 @@ TEST(TrainCommand, ShowsWhoPinsWhatAndWhatIsElsewhere) {
           ", ahead: 5, behind: 0}\n");
   const outcome o = run({"check", file}, "train");
   EXPECT_THAT(o.out, HasSubstr("PINNED BY          guest-components\n"));
-  EXPECT_THAT(o.out, HasSubstr("Kata               aaaaaaaa\n"));
-  EXPECT_THAT(o.out, HasSubstr("cloud-api-adaptor  bbbbbbbb (ahead 5)\n"));
+  EXPECT_THAT(o.out, HasSubstr("Kata               version aaaaaaaa\n"));
+  EXPECT_THAT(o.out, HasSubstr("cloud-api-adaptor  reference bbbbbbbb (ahead 5)\n"));
   const json::object answer = object_of(run({"check", file, "-o", "json"}, "train"));
+  // In the order of their names, whatever the document's is.
+  EXPECT_EQ(answer.at("pins").at(0).at("holder"), "Kata");
   EXPECT_EQ(answer.at("pins").at(1).at("is"), "ahead 5");
-  EXPECT_EQ(answer.at("pins").at(0).at("is"), "");
 }
 
 TEST(TrainCommand, SaysWhichServerFits) {
@@ -738,9 +739,12 @@ TEST(ReleaseCommand, TellsTheProvidersOfOldReleasesApart) {
 
 TEST(TrainCommand, IsExcusedByAWaiverBesideIt) {
   reactor::temporary_folder folder;
+  std::string pins = "pins:\n";
+  for (const char* project : {"guest-components", "Trustee", "nydus-snapshotter"})
+    pins += std::string("- {holder: Kata, project: ") + project + ", field: version, value: v1}\n";
   const std::string file = folder.write(
       "train.yaml",
-      "train: v1\nphase: released\nprojects: [{name: Kata, candidate: latest-build}]\n");
+      "train: v1\nphase: released\nprojects: [{name: Kata, candidate: latest-build}]\n" + pins);
   const outcome before = run({"check", file}, "train");
   EXPECT_EQ(before.code, 3) << before.out << before.err;
   EXPECT_THAT(before.out, HasSubstr("train.bundle-kind  project/Kata"));
@@ -753,8 +757,9 @@ TEST(TrainCommand, IsExcusedByAWaiverBesideIt) {
   const outcome excused = run({"check", file}, "train");
   EXPECT_EQ(excused.code, 0) << excused.out << excused.err;
   EXPECT_THAT(excused.out, HasSubstr("waived by me: agreed"));
-  folder.write("train.yaml",
-               "train: v1\nphase: released\nprojects: [{name: Kata, candidate: another-build}]\n");
+  folder.write(
+      "train.yaml",
+      "train: v1\nphase: released\nprojects: [{name: Kata, candidate: another-build}]\n" + pins);
   const outcome other = run({"check", file}, "train");
   EXPECT_EQ(other.code, 3);
   EXPECT_THAT(other.out, HasSubstr("waiver.void"));
@@ -768,7 +773,9 @@ TEST(TrainCommand, ChecksPlansAndPromotes) {
   reactor::temporary_folder folder;
   const std::string commit(40, 'a');
   std::string text = "train: v1.0.0\nprojects:\n- {name: Trustee, candidate: " + commit +
-                     "}\nsuites:\n- {id: all, result: passed}\nimages:\n";
+                     "}\n- {name: Kata, release: 3.23.0}\npins:\n- {holder: Kata, project: "
+                     "Trustee, field: version, value: " +
+                     commit + "}\nimages:\n";
   for (const char* image : {"kbs:", "kbs-grpc-as:", "kbs-client:sample_only-",
                             "rvps:", "coco-as-grpc:", "coco-as-restful:"}) {
     for (const char* arch : {"x86_64", "s390x"})
@@ -779,9 +786,19 @@ TEST(TrainCommand, ChecksPlansAndPromotes) {
       "- {ref: \"staged-images/kbs-ita-as:" + commit + "-x86_64\", digest: sha256:1}\n";
   const std::string file = folder.path() + "/train.yaml";
   folder.write("train.yaml", text + last);
+  const auto tested = [&] {
+    const json::object answer = object_of(run({"check", file, "-o", "json"}, "train"));
+    return "suites:\n- {id: all, result: passed, contentHash: '" +
+           std::string(answer.at("hash").as_string()) + "'}\n";
+  };
   const std::vector<std::string> promote = {"promote", file,      "--project", "Trustee",
                                             "--tag",   "v0.17.0", "-o",        "json"};
+  // A second test that is due is no success.
   outcome o = run(promote, "train");
+  EXPECT_EQ(o.code, 3) << o.err << o.out;
+  EXPECT_EQ(object_of(o).at("retest"), "required");
+  folder.write("train.yaml", text + last + tested());
+  o = run(promote, "train");
   EXPECT_EQ(o.code, 0) << o.err << o.out;
   EXPECT_EQ(object_of(o).at("retest"), "skipped");
   EXPECT_EQ(object_of(o).at("retag").get_array().size(), 13u);

@@ -295,8 +295,7 @@ trains::train_answer about_train(asking& policy, trains::hook which, const std::
 TEST(TrainData, EqualDigestsAreWhatSkipsASecondTest) {
   const std::string commit(40, 'a');
   std::string text = "train: v1\nprojects:\n- {name: Trustee, candidate: " + commit +
-                     "}\nsuites:\n- {id: all, result: passed}\npromote: {project: Trustee, tag: "
-                     "v1.0.0}\nimages:\n"
+                     "}\npromote: {project: Trustee, tag: v1.0.0}\nimages:\n"
                      "- {ref: 'kbs-client:v1.0.0-x86_64', digest: 'sha256:2'}\n";
   for (const char* image : {"kbs:", "kbs-grpc-as:", "kbs-client:sample_only-",
                             "rvps:", "coco-as-grpc:", "coco-as-restful:", "kbs-ita-as:"}) {
@@ -305,10 +304,13 @@ TEST(TrainData, EqualDigestsAreWhatSkipsASecondTest) {
               "', digest: 'sha256:1'}\n";
   }
   asking stock;
+  text += "suites:\n- {id: all, result: passed, contentHash: " +
+          about_train(stock, trains::hook::check, text).hash + "}\n";
   const trains::train_answer a = about_train(stock, trains::hook::promote, text);
   EXPECT_EQ(a.retest, "required");
   EXPECT_THAT(ids(a.findings), HasSubstr("train.retest-required"));
-  const edited_pack blind("trains/default", "promote.lua", "there and there ~= tested", "false");
+  const edited_pack blind("trains/default", "promote.lua",
+                          "there and there ~= \"\" and there ~= tested", "false");
   asking policy({blind.folder.path()});
   EXPECT_EQ(about_train(policy, trains::hook::promote, text).retest, "skipped");
 }
@@ -317,12 +319,14 @@ TEST(TrainData, WeakEdgesAreDroppedBeforeThereIsAnOrder) {
   const std::string text =
       "train: v1\nedges:\n- {from: a, to: b, kind: strong}\n- {from: b, to: a, kind: weak}\n";
   asking stock;
-  EXPECT_EQ(ids(about_train(stock, trains::hook::check, text).findings), "");
+  EXPECT_THAT(ids(about_train(stock, trains::hook::check, text).findings),
+              testing::Not(HasSubstr("train.cycle")));
   const edited_pack strong("trains/default", "consistency.lua",
-                           "if edge.kind ~= \"weak\" then\n      local list",
+                           "if edge.kind == \"strong\" then\n      local list",
                            "do\n      local list");
   asking policy({strong.folder.path()});
-  EXPECT_EQ(ids(about_train(policy, trains::hook::check, text).findings), "train.cycle");
+  EXPECT_THAT(ids(about_train(policy, trains::hook::check, text).findings),
+              HasSubstr("train.cycle"));
 }
 
 /// A weight that nothing is found for is a check that somebody forgot, or forgot to take out.
@@ -398,7 +402,7 @@ TEST(TrainData, ASixthProjectIsComparedByALine) {
   const trains::train_answer a = about_train(policy, trains::hook::check, text);
   ASSERT_EQ(a.checks.size(), 1u);
   EXPECT_EQ(a.checks[0].name + "=" + a.checks[0].result, "caa_attester=MISMATCH");
-  EXPECT_EQ(ids(a.findings), "train.pin-mismatch");
+  EXPECT_THAT(ids(a.findings), HasSubstr("train.pin-mismatch"));
 }
 
 TEST(TrainData, AProjectAndAnEdgeAreLines) {

@@ -53,7 +53,9 @@ test("each field is what it is said to be, and the others are named", function()
     present = "all", edges = { { from = "a", to = "b", kind = "firm" } }, ancestry = { { project = "a", from = "b", to = "c",
     ahead = "some" } }, releases = { { tag = "1", source = "git", at = "2026-11-22", size = "1" } } })
   local seen = {}
-  for i, f in ipairs(answer.findings) do seen[i] = f.severity .. " " .. f.evidence .. ": " .. f.why end
+  for _, f in ipairs(answer.findings) do
+    if f.id ~= "check.not-evaluated" then seen[#seen + 1] = f.severity .. " " .. f.evidence .. ": " .. f.why end
+  end
   expect_equal(seen, {
     "error train: phase: phase: expected planning, candidate, frozen, released or post, got 'late'",
     "info train: colour: nobody here knows this field",
@@ -100,10 +102,9 @@ end)
 test("a freeze that tests what is released does not mind the candidate", function()
   local function frozen(mode)
     return ids(policy.train.check({ train = "v1", projects = { { name = "Kata", candidate = B } },
-      freeze = { project = "Kata", baseCommit = A, mode = mode } }))
+      freeze = { project = "Kata", baseCommit = A, mode = mode } })):find("train.candidate-moved", 1, true) ~= nil
   end
-  expect_equal(frozen("none"), "")
-  expect_equal(frozen("branch"), "train.candidate-moved")
+  expect_equal({ frozen("none"), frozen("commit") }, { false, true })
 end)
 
 test("what is said twice is said, where both cannot be true", function()
@@ -120,5 +121,5 @@ test("what is said twice is said, where both cannot be true", function()
   expect_equal(places({ tags = { { project = "Kata", tag = "1", commit = A }, { project = "Kata", tag = "1", commit = A } },
     images = { { ref = "a", digest = "1" }, { ref = "a", digest = "1" } } }), {})
   expect_equal(places({ tags = { { project = "Kata", tag = "1", commit = A }, { project = "Kata", tag = "1", commit = B } },
-    images = { { ref = "a", digest = "1" }, { ref = "a", digest = "2" } } }), { "train: tags[Kata 1]", "train: images[a]" })
+    images = { { ref = "a", digest = "1" }, { ref = "a", digest = "2" } } }), { "train: images[a]", "train: tags[Kata 1]" })
 end)

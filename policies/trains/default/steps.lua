@@ -1,23 +1,12 @@
 -- The steps of a train: done by evidence, started by somebody who wrote down with what, ready when what they need is done, blocked
 -- else.
 local consistency = require("consistency")
+local days = require("days")
 local facts = require("facts")
+local suites = require("suites")
 local tables = require("tables")
 
 local steps = {}
-
--- Days since 1970 of "2026-11-22…"; nil for anything else.
-local function day_of(text)
-  local y, m, d = (text or ""):match("^(%d%d%d%d)-(%d%d)-(%d%d)")
-  if not y then return nil end
-  y, m, d = tonumber(y), tonumber(m), tonumber(d)
-  if m <= 2 then y = y - 1 end
-  local era = math.floor(y / 400)
-  local of_era = y - era * 400
-  local of_year = math.floor((153 * (m + (m > 2 and -3 or 9)) + 2) / 5) + d - 1
-  return era * 146097 + of_era * 365 + math.floor(of_era / 4) - math.floor(of_era / 100) + of_year - 719468
-end
-steps.day_of = day_of
 
 -- What a step takes from the train: { project, value } of each of its inputs that something names, in the order of the table.
 local function inputs_now(train, step)
@@ -74,39 +63,151 @@ local function pinned_for(train, step, inputs, add)
   end
 end
 
--- Whether a step is proven: true, or false and why.
-local function proven(train, step, ticked, inputs, results, add)
-  if step.check then
-    for _, row in ipairs(results) do
-      if row.name == step.check and row.result ~= "equal" then return false, "check " .. step.check .. " fails" end
+local function is_present(train, evidence)
+  for _, name in ipairs(train.present or {}) do
+    if name == evidence then return true end
+  end
+  return false
+end
+
+local function digest_of(train, name)
+  for _, image in ipairs(train.images) do
+    if image.ref == name and image.digest and image.digest ~= "" then return image.digest end
+  end
+  for _, tag in ipairs(train.tags) do
+    if tag.tag == name and tag.digest and tag.digest ~= "" then return tag.digest end
+  end
+  return name:match("^sha256:%x+$")
+end
+
+-- What proves a step, by its `proof`: true, or false and why. `evidence` is a text.
+local proofs = {
+  ["bundle-release"] = function(train, _, evidence)
+    local bundle = train.by_name[tables.bundle]
+    local known = train.tag_commit[tables.bundle .. " " .. evidence] ~= nil or (bundle and bundle.release == evidence)
+    for _, release in ipairs(train.releases) do known = known or release.tag == evidence end
+    if known then return true end
+    return false, "the document has no release " .. evidence .. " of " .. tables.bundle
+  end,
+  digest = function(train, _, evidence)
+    if digest_of(train, evidence) then return true end
+    return false, "the document has no digest of " .. evidence
+  end,
+  tags = function(train, step, evidence)
+    for _, name in ipairs(step.names) do
+      local tag = name:gsub("{}", function() return evidence end)
+      local there = false
+      for _, t in ipairs(train.tags) do there = there or (t.project == step.project and t.tag == tag and (t.commit or t.digest) ~= nil) end
+      if not there then return false, "the document has no tag " .. tag .. " of " .. step.project end
     end
     return true
+  end,
+  release = function(train, step, evidence)
+    local pin, commit = consistency.pinned(train, step.project, facts.ignore)
+    for _, t in ipairs(train.tags) do
+      if t.project == step.project and t.commit and t.commit == commit
+        and (evidence == t.tag or evidence:sub(-#t.tag - 1) == "/" .. t.tag) then
+        return true
+      end
+    end
+    return false, evidence .. " is no release of " .. step.project .. " " .. (pin and pin.value or "that the train pins")
+  end,
+  images = function(train, step, evidence)
+    local looked = 0
+    for _, row in ipairs(tables.promote) do
+      for _, arch in ipairs(row.project == step.project and row.arches or {}) do
+        local name = row.to:gsub("{}", function() return evidence end) .. "-" .. arch
+        looked = looked + 1
+        if not digest_of(train, name) then return false, "the document has no digest of image " .. name end
+      end
+    end
+    if looked == 0 then return false, "tables.lua promotes no image of " .. step.project end
+    return true
+  end,
+  link = function(_, _, evidence)
+    if evidence:match("^https?://%S+$") or evidence:match("^[%w._/-]*#?%d+$") or facts.is_commit(evidence) then return true end
+    return false, evidence .. " is neither a page, a pull request nor a commit"
+  end,
+}
+
+-- Whether the suites of a step passed.
+local function suites_pass(train, step)
+  local about, passed, seen = {}, false, {}
+  for _, name in ipairs(step.suites or {}) do about[name] = true end
+  for _, suite in ipairs(suites.look(train, train.void)) do
+    local hit = false
+    for _, name in ipairs(suite.about) do hit = hit or about[name] end
+    if hit or (step.tested and #suite.about == 0) then
+      if suite.state == "failed" or suite.state == "void" or suite.state == "stale" then return false, "suite " .. suites.text(suite) end
+      passed = passed or suite.state == "passed" or suite.state == "unbound"
+      seen[#seen + 1] = suite.id
+    end
   end
+  if step.tested and not passed then return false, "no suite of " .. table.concat(step.suites, ", ") .. " passed" end
+  return true, nil, seen
+end
+
+-- Whether the comparisons of a step came out well; nil when there was nothing to compare.
+local function checks_pass(train, step, results)
+  for _, name in ipairs(step.check or {}) do
+    for _, row in ipairs(results) do
+      if row.name == name and row.result ~= "equal" and row.result ~= "sync" then
+        return false, "check " .. name .. " fails: " .. table.concat(row.saw, ", ")
+      end
+    end
+  end
+  for _, found in ipairs(train.missing or {}) do
+    for _, name in ipairs(step.check or {}) do
+      if found.check == name then return false, "check " .. name .. " has nothing to look at: " .. found.why end
+    end
+  end
+  if step.looks_at then
+    local any = false
+    for _, holder in ipairs(step.looks_at) do any = any or facts.pin(train, holder, tables.bundle) ~= nil end
+    if not any then return false, "nothing says which " .. tables.bundle .. " " .. table.concat(step.looks_at, " or ") .. " pins" end
+  end
+  return true
+end
+
+-- Whether a step is proven: true, or false, why and whether its evidence vanished.
+local function proven(train, step, tick, inputs, results, add)
+  local good, why = checks_pass(train, step, results)
+  if not good then return false, why end
+  good, why = suites_pass(train, step)
+  if not good then return false, why end
   if step.pin then
     local pinned, commit = pinned_for(train, step, inputs, add)
     if not pinned then return false, "nothing pins " .. step.pin end
-    if not ticked.evidence then return false, "no tag of " .. step.pin .. " is named" end
-    local at = train.tag_commit[step.pin .. " " .. ticked.evidence]
-    if not at then return false, "tag " .. ticked.evidence .. " of " .. step.pin .. " is not there" end
-    if at ~= commit then return false, "tag " .. ticked.evidence .. " is at " .. at:sub(1, 12) .. ", the train pins "
+    if not tick.evidence then return false, "no tag of " .. step.pin .. " is named" end
+    local at = train.tag_commit[step.pin .. " " .. tick.evidence]
+    if not at then return false, "tag " .. tick.evidence .. " of " .. step.pin .. " is not there" end
+    if at ~= commit then return false, "tag " .. tick.evidence .. " is at " .. at:sub(1, 12) .. ", the train pins "
       .. (commit and commit:sub(1, 12) or pinned) end
     return true
   end
-  if not ticked.evidence or ticked.evidence == "" then return false, "there is no evidence" end
-  if train.present then
-    for _, name in ipairs(train.present) do
-      if name == ticked.evidence then return true end
+  if not step.proof then
+    -- A step that is a comparison: what was not compared proves nothing, unless there is only one to compare.
+    for _, name in ipairs(step.check) do
+      local compared = train.alone[name] ~= nil
+      for _, row in ipairs(results) do compared = compared or row.name == name end
+      if not compared then return false, "check " .. name .. " has nothing to look at" end
+      if train.alone[name] then return true, "nothing else names what " .. train.alone[name] .. " does" end
     end
-    return false, "its evidence " .. ticked.evidence .. " is not there", true
+    return true
   end
-  return true
+  local evidence = tick.evidence or (step.proof == "link" and tick.pr) or ""
+  if evidence == "" then return false, "there is no evidence" end
+  if is_present(train, evidence) then return true end
+  -- A list of what is there, and this is not: it was there when the step was ticked off.
+  if train.present then return false, "its evidence " .. evidence .. " is not there", true end
+  return proofs[step.proof](train, step, evidence)
 end
 
 -- When something was seen; nothing where that is no time, which is said.
 local function time_of(entry, place, train, add)
   local at = entry and entry.at
   if at == nil or at == "" then return nil end
-  if type(at) == "string" and day_of(at) then return at end
+  if days.of(at) then return at end
   add("train.schema", "train/" .. (train.train or "?"), "at: expected a time such as 2026-11-22T10:00:00Z, got '" .. tostring(at) .. "'",
     { evidence = train.file .. ": " .. place .. ".at" })
 end
@@ -116,7 +217,7 @@ local function latest(row, rows)
   local since = ""
   for _, need in ipairs(row.needs) do
     if rows[need].since == "" then return "" end
-    if rows[need].since > since then since = rows[need].since end
+    if since == "" or (days.moment(rows[need].since) or 0) > (days.moment(since) or 0) then since = rows[need].since end
   end
   return since
 end
@@ -131,7 +232,7 @@ local function since_when(row, step, tick, rows, train, add)
         at = time_of(tag, "tags[" .. tag.project .. " " .. tag.tag .. "]", train, add)
       end
     end
-    return at or (step.check and latest(row, rows) or "")
+    return at or (step.proof == nil and step.pin == nil and latest(row, rows) or "")
   end
   if row.state == "started" then
     local at = time_of(tick, "steps[" .. row.id .. "]", train, add)
@@ -142,42 +243,88 @@ local function since_when(row, step, tick, rows, train, add)
     local other = rows[need]
     if other.state ~= "done" then
       waits = true
-      if other.since ~= "" and (since == "" or other.since < since) then since = other.since end
+      if other.since ~= "" and (since == "" or (days.moment(other.since) or 0) < (days.moment(since) or 0)) then since = other.since end
     end
   end
   return waits and since or latest(row, rows)
 end
 
--- plan(train, results, add): rows in the order of the table: id, state ("done", "started", "ready", "blocked"), why, needs, since, days,
--- inputs.
-function steps.plan(train, results, add)
-  local list = tables.steps[train.order or "after"]
-  if not list then
-    add("train.schema", "train/" .. train.train, "there is no order of steps '" .. tostring(train.order) .. "'",
-      { evidence = train.file .. ": order" })
-    return {}
+-- The steps of tables.lua that are steps of this train, and its own; each behind what it needs.
+local function steps_of(train, ticked, add)
+  local list, by_id = {}, {}
+  local function take(step)
+    list[#list + 1] = step
+    by_id[step.id] = step
   end
+  for _, step in ipairs(tables.steps[train.order or "after"] or {}) do
+    if not step.with or facts.takes_part(train, step.with) then
+      local own = ticked[step.id]
+      local needs = {}
+      for _, need in ipairs(step.needs or {}) do needs[#needs + 1] = need end
+      for _, need in ipairs(own and own.needs or {}) do
+        local there = false
+        for _, old in ipairs(needs) do there = there or old == need end
+        if not there then needs[#needs + 1] = need end
+      end
+      local whole = copy(step)
+      whole.needs = needs
+      take(whole)
+    end
+  end
+  for _, tick in ipairs(train.steps) do
+    if not by_id[tick.id] and tick.needs then take({ id = tick.id, title = tick.title, needs = copy(tick.needs), proof = "link" }) end
+  end
+  local out, state = {}, {}
+  local function visit(step, path)
+    state[step.id] = "open"
+    local needs = {}
+    for _, id in ipairs(step.needs) do
+      local need = by_id[id]
+      if need and state[id] == "open" then
+        add("step.cycle", "step/" .. step.id, "steps wait for each other: " .. path .. " -> " .. id, { rule = step.id,
+          evidence = train.file .. ": steps[" .. step.id .. "].needs" })
+      elseif need then
+        if not state[id] then visit(need, path .. " -> " .. id) end
+        needs[#needs + 1] = id
+      end
+    end
+    step.needs = needs
+    state[step.id] = "done"
+    out[#out + 1] = step
+  end
+  for _, step in ipairs(list) do
+    if not state[step.id] then visit(step, step.id) end
+  end
+  return out
+end
+
+-- plan(train, results, add): rows, each behind what it needs: id, title, state ("done", "started", "ready", "blocked"), why, needs, since,
+-- days, inputs, owner, pr, approval, evidence.
+function steps.plan(train, results, add)
   local ticked = {}
   for _, step in ipairs(train.steps) do ticked[step.id] = step end
   local rows, done, by_id = {}, {}, {}
-  for _, step in ipairs(list) do
-    local row = { id = step.id, needs = step.needs or {}, state = "blocked", why = "" }
+  for _, step in ipairs(steps_of(train, ticked, add)) do
+    local tick = ticked[step.id] or {}
+    local row = { id = step.id, title = tick.title or step.title or step.id, needs = step.needs, state = "blocked", why = "",
+      owner = tick.owner or step.owner or "", pr = tick.pr or "", approval = tick.approval or step.approval or "", evidence = tick.evidence or "" }
     local waits = {}
     for _, need in ipairs(row.needs) do
       if not done[need] then waits[#waits + 1] = need end
     end
-    local tick = ticked[step.id] or {}
     local says_done = tick.state == "done"
+    local by_check = step.proof == nil and step.pin == nil
     row.inputs = inputs_of(train, step, tick, add)
-    if says_done or step.check then
+    if says_done or by_check then
       local good, why, vanished = proven(train, step, tick, row.inputs, results, add)
+      if good and row.approval == "needed" then good, why, vanished = false, "its approval is outstanding", nil end
       if good and #waits == 0 then
-        row.state = "done"
+        row.state, row.why = "done", why or ""
       elseif not good then
         row.why = why
         if says_done then
           add(vanished and "step.regressed" or "step.unproven", "step/" .. step.id, "it is said to be done, and " .. why,
-            { from = tick.evidence, rule = step.id, evidence = train.file .. ": steps" })
+            { from = tick.evidence, rule = step.id, evidence = train.file .. ": steps[" .. step.id .. "]" })
         end
       end
     end
@@ -186,115 +333,34 @@ function steps.plan(train, results, add)
         row.why = "waits for " .. table.concat(waits, ", ")
       elseif row.why == "" then
         row.state = tick.state == "started" and "started" or "ready"
-      elseif says_done and not step.check then
+      elseif says_done and not by_check then
         row.state = "ready" -- it is to be done, or done again
       end
     end
     done[step.id], by_id[step.id] = row.state == "done", row
     row.since = since_when(row, step, tick, by_id, train, add)
-    local begin, now = day_of(row.since), day_of(train.now)
+    local begin, now = days.of(row.since), days.of(train.now)
     if begin and now then row.days = math.max(0, now - begin) end
     rows[#rows + 1] = row
   end
   return rows
 end
 
--- What stands downstream of a project, itself included.
-local function downstream(edges, project)
-  local reached, more = { [project] = true }, true
-  while more do
-    more = false
-    for _, edge in ipairs(edges) do
-      if edge.kind ~= "weak" and reached[edge.from] and not reached[edge.to] then
-        reached[edge.to] = true
-        more = true
-      end
-    end
+-- edges(train): { from, to, kind } of those projects that take part, in the order of their names.
+function steps.edges(train)
+  local list = {}
+  local pinned = {}
+  for _, pin in ipairs(train.pins) do pinned[pin.project] = true end
+  local function here(name) return pinned[name] or facts.takes_part(train, name) end
+  for _, edge in ipairs(train.edges) do
+    if here(edge.from) and here(edge.to) then list[#list + 1] = { from = edge.from, to = edge.to, kind = edge.kind } end
   end
-  return reached
-end
-
--- freeze(train, add): the ids of the suites that no longer count.
-function steps.freeze(train, add)
-  local frozen = train.freeze
-  if not frozen then return {} end
-  local subject = "project/" .. frozen.project
-  local evidence = train.file .. ": freeze"
-  local void = {}
-  local project = train.by_name[frozen.project]
-  local candidate = project and project.candidate
-  if candidate and frozen.baseCommit and candidate ~= frozen.baseCommit then
-    if frozen.mode ~= "none" and (not frozen.fixup or frozen.fixup == "") then
-      add("train.candidate-moved", subject, "it is frozen and another candidate took its place", { from = frozen.baseCommit,
-        to = candidate, evidence = evidence })
-    end
-    local reached = downstream(consistency.edges(train), frozen.project)
-    for _, suite in ipairs(train.suites) do
-      if suite.project == nil or reached[suite.project] then void[#void + 1] = suite.id end
-    end
-    table.sort(void)
-  end
-  if train.bump == frozen.project then
-    add("train.frozen", subject, "it is frozen: nothing moves its pins by itself", { evidence = evidence })
-  end
-  local since, now = day_of(frozen.since), day_of(train.now)
-  if since and now and now - since > tables.freeze_days then
-    add("train.freeze-stale", subject, "it is frozen for " .. (now - since) .. " days", { from = frozen.since, evidence = evidence })
-  end
-  return void
-end
-
-local function days_in(year, month)
-  local function first_of(y, m) return day_of(string.format("%04d-%02d-01", y, m)) end
-  return first_of(year + math.floor(month / 12), month % 12 + 1) - first_of(year, month)
-end
-
--- The same day of a later month, its last one where it is shorter: "2026-01-31" and 1 are "2026-02-28". "" for what is no day.
-local function months_later(text, months)
-  if not day_of(text) then return "" end
-  local y, m, d = text:match("^(%d%d%d%d)-(%d%d)-(%d%d)")
-  local at = tonumber(y) * 12 + tonumber(m) - 1 + months
-  local year, month = math.floor(at / 12), at % 12 + 1
-  return string.format("%04d-%02d-%02d", year, month, math.min(tonumber(d), days_in(year, month)))
-end
-
--- cadence(train, add): the next release of the bundle that a train may ride on, and the day from which it may: that of the release,
--- or of the last one and as many rounds later as are to come; "" where nobody knows.
-function steps.cadence(train, add)
-  if #train.releases == 0 then return "", "" end
-  local mode = train.cadence or tables.cadence
-  local every = mode == "every" and 1 or (mode == "odd" or mode == "even") and 2 or tonumber(mode:match("^every%-([1-9]%d?)$"))
-  if not every then
-    add("train.schema", "train/" .. (train.train or "?"), "cadence: expected every, odd, even or every-2, got '" .. mode .. "'",
-      { evidence = train.file .. ": cadence" })
-    return "", ""
-  end
-  local position = {}
-  for i, release in ipairs(train.releases) do position[release.tag] = i end
-  local bundle = train.by_name[tables.bundle]
-  local ridden = bundle and bundle.release
-  local from = train.since and position[train.since] or (mode == "odd" and 1) or (mode == "even" and 2) or 1
-  local function fits(i) return (i - from) % every == 0 and i >= from end
-  local at = ridden and position[ridden]
-  local last = #train.releases
-  if ridden and not at then
-    add("train.off-cadence", "project/" .. tables.bundle, ridden .. " is none of the listed releases", { from = ridden,
-      rule = mode, evidence = train.file .. ": releases" })
-  elseif at and not fits(at) then
-    add("train.off-cadence", "project/" .. tables.bundle, "a train rides on " .. mode .. " of its releases, and " .. ridden
-      .. " is between two", { from = ridden, rule = mode, evidence = train.file .. ": releases" })
-  end
-  if at and at < last then
-    add("train.behind", "project/" .. tables.bundle, (last - at) .. " released since " .. ridden, { from = ridden,
-      to = train.releases[last].tag, rule = mode, evidence = train.file .. ": releases" })
-  end
-  local i = (at or (train.since and position[train.since]) or last) + 1
-  while not fits(i) do i = i + 1 end
-  if i <= last then return train.releases[i].tag, months_later(train.releases[i].date, 0) end
-  -- Not released yet: a minor more for each that is still to come.
-  local v = semver.parse(train.releases[last].tag)
-  return v and string.format("%d.%d.0", v.major, v.minor + i - last) or "",
-    months_later(train.releases[last].date, (i - last) * tables.bundle_months)
+  table.sort(list, function(a, b)
+    if a.to ~= b.to then return a.to < b.to end
+    if a.from ~= b.from then return a.from < b.from end
+    return a.kind < b.kind
+  end)
+  return list
 end
 
 return steps
