@@ -1,5 +1,5 @@
-// Accounts try what they have no right to, by the table rights.json, on the embedded API server with
-// RBAC judged and all that the chart installs. tests/live/rights.py tries the same table on a
+// Accounts try what they have no right to, by the table rights.json, on the embedded API server
+// with RBAC judged and all that the chart installs. tests/live/rights.py tries the same table on a
 // real one, where admission policies count as well.
 #include "formats/yaml/yaml.hpp"
 #include "helm/commands/commands.hpp"
