@@ -9,10 +9,10 @@
 
 namespace cli {
 
-/// The text of `file` with newer facts in it: of a fact that `facts` has too (an image by its ref, a
-/// tag by project and name, an ancestry by project and range, a pin by holder, project and field, a
-/// project by its name) each field that differs is replaced, one that it adds stands behind the
-/// others, and every other byte stays as it is: comments and what else the user wrote of it.
+/// The text of `file` with newer facts in it. A fact that `facts` has too is an image by its ref, a
+/// tag by project and name, an ancestry by project and range, a pin by holder, project and field,
+/// or a project by its name: each of its fields that differs is replaced. What `facts` adds stands
+/// behind the others. Every other byte stays: comments, and what else the user wrote of a fact.
 /// Shape    `text` is empty, a train document, or what an earlier call returned; `facts` as
 ///          collect_facts returns it.
 /// Errors   errc::malformed names the file and what in it is neither a train document nor facts;

@@ -62,7 +62,8 @@ bool is_revision(std::string_view text);
 /// Whether a tag is like the filter.
 bool fits_filter(std::string_view filter, std::string_view tag);
 
-/// Asks registries and clones (and the policy, where a project's files say what it pins), and says of each fact where it is from and when it was seen.
+/// Asks registries and clones, and the policy where a project's files say what it pins. Each fact
+/// says where it is from and when it was seen.
 /// Shape    {images: [{ref, digest, was, source, at}], tags: [{project, tag, commit, …}], ancestry:
 ///          [{project, from, to, ahead, behind, …}], pins: [{holder, project, field, value, …}],
 ///          projects: [{name, protocol}]}, as a train document has them. `ref` is
