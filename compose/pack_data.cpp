@@ -58,8 +58,7 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
   folder& f = folders_.try_emplace(path, loop_).first->second;
   while (f.reading && (w == wants::newest || !f.read)) (void)co_await f.read_by_another.wait();
   if (f.read && (f.reading || loop_.now() - f.read_at < fresh_for)) co_return f.last;
-  const auto read =
-      [](const std::string& from) -> reactor::result<std::shared_ptr<data_files>> {
+  const auto read = [](const std::string& from) -> reactor::result<std::shared_ptr<data_files>> {
     auto files = policies::read_data_folder(from);
     if (!files) return files.error();
     auto made = std::make_shared<data_files>();

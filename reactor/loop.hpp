@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>

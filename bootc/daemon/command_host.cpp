@@ -235,8 +235,10 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
   if (kured && kured->succeeded()) out.uncoordinated.emplace_back("kured");
   auto staging = co_await image_being_staged();
   if (staging) out.staging = std::move(*staging);
-  auto read = [files = files_] { return files.load(staged_file, most_image_bytes); };
-  auto staged = co_await loop_.offload(std::move(read));
+  const auto read = [](const reactor::rooted_files& files) {
+    return files.load(staged_file, most_image_bytes);
+  };
+  auto staged = co_await loop_.offload(read, files_);
   if (staged) out.staged = first_line(*staged);
   traits_ = out;
   co_return out;
@@ -266,10 +268,11 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
     auto stopped = co_await execute(std::move(stop_former), status_time);
     if (!stopped) co_return stopped.error();
   }
-  auto note = [files = files_, text = command.image + "\n"] {
+  const auto note = [](const reactor::rooted_files& files, const std::string& text) {
     return files.store(staged_file, text);
   };
-  auto noted = co_await loop_.offload(std::move(note));
+  std::string line = command.image + "\n";
+  auto noted = co_await loop_.offload(note, files_, std::move(line));
   if (!noted) co_return noted.error();
   const std::string cursor = co_await journal_cursor();
   unit_guard guard{*this};
@@ -436,8 +439,10 @@ awaitable<reactor::result<void>> command_host::show_registries(
 }
 
 awaitable<std::string> command_host::progress() {
-  auto read = [files = files_] { return files.load(progress_file, most_progress_bytes); };
-  auto line = co_await loop_.offload(std::move(read));
+  const auto read = [](const reactor::rooted_files& files) {
+    return files.load(progress_file, most_progress_bytes);
+  };
+  auto line = co_await loop_.offload(read, files_);
   if (!line) co_return std::string();
   co_return first_line(*line);
 }

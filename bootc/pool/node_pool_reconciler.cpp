@@ -585,7 +585,7 @@ std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan)
 awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::act(
     node_pool pool, rollout_plan plan) {
   std::optional<k8s::fault> first_failure;
-  std::set<std::string> stopped;                // nodes of which a step failed
+  std::set<std::string> stopped;  // nodes of which a step failed
   // Of what was written in this pass; "" is the pool.
   std::map<std::string, std::string> versions, node_versions;
   std::set<std::string> giving_back = gives_back(plan);

@@ -65,9 +65,9 @@ constexpr bool of_class() {
 
 template <class T>
 struct is_owned
-    : std::bool_constant<
-          !std::is_reference_v<T> && !std::is_member_pointer_v<T> &&
-          (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>)> {};
+    : std::bool_constant<!std::is_reference_v<T> && !std::is_member_pointer_v<T> &&
+                         (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>)> {
+};
 template <class T>
   requires std::is_class_v<T>
 struct is_owned<T> : std::bool_constant<detail::of_class<T>()> {};
@@ -92,8 +92,7 @@ struct is_owned<std::variant<T...>> : std::bool_constant<(owned<T> && ...)> {};
 /// A function that holds nothing: a pointer to one, or a closure without captures.
 template <class F>
 concept plain_function =
-    std::is_empty_v<F> ||
-    (std::is_pointer_v<F> && std::is_function_v<std::remove_pointer_t<F>>);
+    std::is_empty_v<F> || (std::is_pointer_v<F> && std::is_function_v<std::remove_pointer_t<F>>);
 
 /// A job for another thread: a function that holds nothing, and the values that it is called with,
 /// which own what they consist of. A job that would hold `this` or a reference does not compile.
@@ -126,7 +125,7 @@ template <class S>
 struct is_owned<carried<S>> : std::true_type {};
 
 /// A value that no rule sees to be owned, with the word of whoever wrote it that it is not used
-/// after its time. A test knows each place.
+/// after its time. A test knows each place. Name it before awaiting.
 template <class T>
 struct vouched {
   T value;

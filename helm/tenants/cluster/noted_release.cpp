@@ -7,7 +7,6 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <functional>
 
 namespace helm::tenants {
 namespace {
@@ -96,10 +95,9 @@ awaitable<noted_record> noted_release::as_noted(release::record r) {
   noted_record out;
   out.revision = r.revision;
   out.uid = r.uid;
-  std::function<std::string()> digest = [text = release::content_of(r)] {
-    return formats::sha256_hex(text);
-  };
-  out.digest = co_await loop_.offload(std::move(digest));
+  const auto digest = [](const std::string& text) { return formats::sha256_hex(text); };
+  std::string content = release::content_of(r);
+  out.digest = co_await loop_.offload(digest, std::move(content));
   co_return out;
 }
 
