@@ -57,7 +57,9 @@ public:
       o.clusters = 5;
       o.security = k8s::sim::transport_security::tls;
       o.adjust = [&](std::size_t i, k8s::sim::api_options& a) {
-        if (i == 1) a.access = {{{token, "admin"}, {next, "admin"}}, false, {}};
+        if (i != 1) return;
+        a.access.tokens = {{token, "admin"}, {next, "admin"}};
+        a.access.anonymous = false;
       };
       k8s::sim::fleet_server fleet(loop_, std::move(o));
       if (auto started = fleet.start(); !started)

@@ -133,7 +133,7 @@ end)
 test("an image that is named without a tag follows its version", function()
   local function images(value) return said(policy.train.check(pin(train(), "Kata", "Trustee", "images.kbs", value))) end
   expect_equal(images("ghcr.io/x/staged-images/kbs-grpc-as"), {})
-  expect_equal(images("localhost:5000/kbs"), {})
+  expect_equal(images("localhost:5000/staged-images/kbs"), {})
   expect_equal(images("ghcr.io/x/staged-images/kbs-grpc-as:" .. B), {})
   expect_equal(images(B), {})
   expect_equal(images("ghcr.io/x/staged-images/kbs-grpc-as:" .. D), { "error train.pin-in-sync pin/Kata/Trustee.images.kbs" })
