@@ -30,10 +30,15 @@ private:
   reactor::waiters& others_;
 };
 
+/// A pack must not learn a credential from the environment of the process.
+bool is_told(std::string_view name, std::string_view said) {
+  return name.find("_IMAGE_NAME") == name.npos ? said == "true" || said == "false" : !said.empty();
+}
+
 void read_environment(data_files& out, const policies::compose::declaration& about,
                       const pack_data::variable& variable) {
   for (const std::string& name : about.environment)
-    if (std::string said = variable(name); !said.empty())
+    if (std::string said = variable(name); is_told(name, said))
       out.environment.insert_or_assign(name, std::move(said));
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "bootc/kinds/names.hpp"
-
 #include <string_view>
 
 /// Every name that is left on objects, or looked for on them. Those of the kind itself are its own
@@ -12,8 +10,8 @@ inline constexpr std::string_view group = "release.giantswarm.io", version = "v1
                                   api_version = "release.giantswarm.io/v1alpha1";
 inline constexpr std::string_view field_manager = "windlass-releases";
 
-/// Annotations on a pool that follows its cluster (bootc::names::release), written with its image: the Release that the image is of, and the
-/// one that it had before, for as long as nodes may still run that.
+/// Annotations on a pool that follows its cluster, written with its image: the Release that the
+/// image is of, and the one that it had before, for as long as nodes may still run that.
 inline constexpr std::string_view at = "windlass.dev/release-at",
                                   from = "windlass.dev/release-from";
 /// Annotations on such a pool, by a person: what its image is called by beside the Release.

@@ -1,5 +1,6 @@
 #include "releases/release_pools.hpp"
 
+#include "bootc/kinds/names.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/events.hpp"
 #include "k8s/fleet/cluster.hpp"

@@ -119,7 +119,7 @@ void add_list_servers(std::vector<server>& to) {
           all += (i ? "," : "") + node("same", uid(i), std::to_string(900 + i));
         return list(all);
       },
-      "Live", "");
+      "Stale", "had shown it at a newer one");
   has(
       "one uid 5,000 times",
       [] {

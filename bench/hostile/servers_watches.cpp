@@ -111,6 +111,7 @@ void add_watch_servers(std::vector<server>& to) {
       "\n");
   // Its lists stay at version 1000, behind what it has said here.
   constexpr const char* past = "and had been at";
+  constexpr const char* newer = "had shown it at a newer one";
   odd("a version that repeats",
       event("MODIFIED", "node-1", 1001) + event("MODIFIED", "node-1", 1001), "Stale", past);
   odd("a version that goes backwards",
@@ -118,17 +119,21 @@ void add_watch_servers(std::vector<server>& to) {
   odd("a version of letters",
       R"({"type":"MODIFIED","object":{"metadata":{"name":"node-1","uid":"u","resourceVersion":"new"}}})"
       "\n");
-  odd("a version of 100,000 digits", [] {
-    return R"({"type":"MODIFIED","object":{"metadata":{"name":"node-1","uid":"u","resourceVersion":")" +
-           std::string(100'000, '9') + "\"}}}\n";
-  });
+  odd(
+      "a version of 100,000 digits",
+      [] {
+        return R"({"type":"MODIFIED","object":{"metadata":{"name":"node-1","uid":"u","resourceVersion":")" +
+               std::string(100'000, '9') + "\"}}}\n";
+      },
+      "Stale", newer);
   odd("a change of what was never there", event("MODIFIED", "stranger", 1001));
   odd("a deletion of what was never there", event("DELETED", "stranger", 1001));
   odd("another object of the same name",
-      event("MODIFIED", "node-1", 1001, "", "00000000-0000-4000-a000-00000000ffff"));
+      event("MODIFIED", "node-1", 1001, "", "00000000-0000-4000-a000-00000000ffff"), "Stale",
+      newer);
   odd("an added object that is there", event("ADDED", "node-1", 1001));
-  odd("a bookmark that goes backwards", bookmark("Node", "5000") + bookmark("Node", "10"),
-      "Stale", past);
+  odd("a bookmark that goes backwards", bookmark("Node", "5000") + bookmark("Node", "10"), "Stale",
+      past);
   odd("a bookmark without a version", R"({"type":"BOOKMARK","object":{"metadata":{}}})"
                                       "\n");
   odd("a bookmark of the largest version, then the next events",

@@ -1,5 +1,6 @@
 #include "bench/releases/quiet_fleet.hpp"
 
+#include "bootc/kinds/names.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"

@@ -24,8 +24,8 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-/// `text`, a kustomization.yaml, with one more of its resources, behind those that it lists; nothing
-/// where they stand on one line.
+/// `text`, a kustomization.yaml, with one more of its resources, behind those that it lists;
+/// nothing where they stand on one line.
 std::optional<std::string> with_resource(const std::string& text, const std::string& name) {
   std::size_t at = text.starts_with("resources:") ? 0 : text.find("\nresources:");
   if (at == text.npos)
@@ -137,9 +137,10 @@ reactor::awaitable<result<std::string>> release_work::store(document draft, std:
   // As the Release has it that it was made from.
   auto inner = co_await reactor::read_file(loop_, base + "/kustomization.yaml", most_input_bytes);
   if (!inner && inner.error().code != errc::not_found) co_return inner.error();
-  auto copied = co_await reactor::write_file_atomically(
-      loop_, own + "/kustomization.yaml",
-      inner ? std::move(*inner) : std::string("resources:\n- release.yaml\n"));
+  std::string resources = "resources:\n- release.yaml\n";
+  if (inner) resources = std::move(*inner);
+  auto copied =
+      co_await reactor::write_file_atomically(loop_, own + "/kustomization.yaml", resources);
   if (!copied) co_return copied.error();
   auto noted = co_await reactor::write_file_atomically(loop_, index, std::move(*more));
   if (!noted) co_return noted.error();

@@ -11,7 +11,6 @@ using reactor::result;
 
 constexpr std::size_t most_kinds = 32, longest_label = 63, most_variables = 32;
 /// The environment of a process has passwords in it as well.
-constexpr std::string_view of_images = "_IMAGE_NAME";
 
 constexpr const char* finalizer_keeps =
     "keeps a parent that is deleted until its children are as `sync` wants them then";
@@ -184,8 +183,8 @@ const shape& declaration_shape() {
         {}},
        {"environment",
         list_shape(text_shape("such as OPERATOR_IMAGE_NAME")),
-        "variables of the environment, each with _IMAGE_NAME in its name, whose values every call "
-        "gets",
+        "variables of the environment: every call gets what those say that have _IMAGE_NAME in "
+        "their names, and `true` or `false` of others",
         {},
         true,
         {}}},
@@ -262,9 +261,6 @@ result<declaration> read_declaration(const manifest& m) {
   if (const value* names = m.composes.find("environment"))
     for (const value& one : *names->if_array()) d.environment.push_back(*one.if_string());
   if (d.environment.size() > most_variables) return wrong(".environment: more than 32 names");
-  for (const std::string& name : d.environment)
-    if (name.find(of_images) == name.npos)
-      return wrong(".environment: expected names with _IMAGE_NAME in them");
   return d;
 }
 

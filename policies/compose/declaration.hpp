@@ -35,7 +35,8 @@ struct declaration {
   /// Variable of the environment, a list of the namespaces where it works; empty: in all.
   std::string namespaces_from;
   std::string lease;  // held by whoever acts for it; empty: that of the API is enough
-  std::vector<std::string> environment;  // variables whose values every call gets: images
+  /// Variables of which every call gets the value where they name images, else `true` or `false`.
+  std::vector<std::string> environment;
 
   bool is_child(const kind_name& k) const;
   bool may_see(const kind_name& k) const;  // a related kind or a child

@@ -57,10 +57,10 @@ struct provider_folder {
   std::optional<std::vector<std::string>> registered;  // `resources` of its kustomization.yaml
 };
 
-/// What the Release at `index` of a folder was made from, as far as versions and dates tell: the one
-/// with the next lower version that was there by then, else the one with the next lower version;
-/// null for the first. A minor of an old major that is published after a new major is no base of
-/// that.
+/// What the Release at `index` of a folder was made from, as far as versions and dates tell: the
+/// one with the next lower version that was there by then, else the one with the next lower
+/// version; null for the first. A minor of an old major that is published after a new major is no
+/// base of that.
 std::shared_ptr<const document> base_of(const provider_folder& folder, std::size_t index);
 
 struct unreadable_file {

@@ -147,7 +147,7 @@
 ---@field data_from? string a variable of the environment, ending in _TEMPLATES_DIR or _DATA_DIR, that names the folder to read instead
 ---@field namespaces_from? string a variable of the environment, ending in _NAMESPACES, with the namespaces whose parents are asked about, between commas; without it, and where no other API runs, WATCH_NAMESPACES; all where neither says any
 ---@field lease? string a Lease beside that of the API: with `--leader-elect` the pack is asked only while this process holds it
----@field environment? string[] variables of the environment, each with _IMAGE_NAME in its name, whose values every call gets
+---@field environment? string[] variables of the environment: every call gets what those say that have _IMAGE_NAME in their names, and `true` or `false` of others
 
 ---@class (exact) windlass.composed_parent
 ---@field apiVersion string group and version

@@ -1,5 +1,6 @@
 // docs/releases.md and docs/migrating/giantswarm-releases.md: every command on them is run on the
 // real Releases, and every name that they give is one that the program has.
+#include "bootc/kinds/names.hpp"
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "reactor/system/files.hpp"

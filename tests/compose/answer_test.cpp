@@ -172,9 +172,6 @@ TEST(ComposeDeclaration, NamesWhatIsWrong) {
   EXPECT_THAT(
       of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A"}],"children":[],"data_from":"HOME"})"),
       HasSubstr("data_from"));
-  EXPECT_THAT(
-      of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A"}],"children":[],"environment":["AWS_SECRET_ACCESS_KEY"]})"),
-      HasSubstr("_IMAGE_NAME"));
   EXPECT_THAT(of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A"}],"children":[],"data":"../x"})"),
               HasSubstr("a folder of the pack"));
 }

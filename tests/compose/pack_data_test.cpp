@@ -75,6 +75,29 @@ TEST_F(PackData, WhoFollowsHearsWhatAnotherIsReadingWhoIsInHurryWhatWasReadBefor
                        {"reader", "two"}, {"follower", "two"}, {"in hurry", "one"}}));
 }
 
+TEST_F(PackData, TellsImagesAndChoicesOfTheEnvironmentAndNoOtherValue) {
+  const std::map<std::string, std::string> process{{"KBS_IMAGE_NAME", "kbs:v1"},
+                                                   {"AS_IMAGE_NAME", ""},
+                                                   {"STRICT", "true"},
+                                                   {"HOLD", "false"},
+                                                   {"AWS_SECRET_ACCESS_KEY", "geheim"}};
+  pack_data told(loop_, [&](const std::string& name) {
+    const auto found = process.find(name);
+    return found == process.end() ? std::string() : found->second;
+  });
+  std::map<std::string, std::string> heard;
+  go([&, this]() -> awaitable<void> {
+    auto about = policies::compose::read_declaration(pack_->about());
+    about->environment.clear();
+    for (const auto& [name, value] : process) about->environment.push_back(name);
+    about->environment.emplace_back("NOBODY_SET_IT");
+    const auto files = co_await told.of(*about, pack_, pack_data::wants::at_once);
+    heard.insert(files->environment.begin(), files->environment.end());
+  });
+  EXPECT_EQ(heard, (std::map<std::string, std::string>{
+                       {"HOLD", "false"}, {"KBS_IMAGE_NAME", "kbs:v1"}, {"STRICT", "true"}}));
+}
+
 TEST_F(PackData, WhoeverReadsForAllMayLeaveInTheMiddle) {
   std::string heard;
   go([&, this]() -> awaitable<void> {

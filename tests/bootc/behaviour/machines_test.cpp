@@ -107,7 +107,7 @@ awaitable<void> move_to(stage& s, char image) {  // borrowed
 
 /// The DaemonSet's nodeSelector, as it is shipped.
 std::map<std::string, std::string> daemons_select() {
-  const std::string path = std::string(WINDLASS_SOURCE_DIR) + "/deploy/base/daemon.yaml";
+  const std::string path = std::string(WINDLASS_SOURCE_DIR) + "/deploy/daemon/daemon.yaml";
   std::map<std::string, std::string> out;
   auto text = reactor::load_file(path, 1u << 20);
   if (!text) return out;
