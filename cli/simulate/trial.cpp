@@ -308,11 +308,13 @@ private:
     if (r.slots >= 2) return p.degraded == "RolloutHalted";
     return !c.checks().known_unhealthy().empty();
   }
-  /// A policy may hold the others as soon as one of the two has failed; then nothing is wrong.
+  /// A policy may hold the others as soon as one of the two has failed; then nothing is wrong. Nor
+  /// where it still goes back, or where those that were away came back before it had to.
   void judge_bad_rollout(const bad_rollout& r, const simulation::pool_cluster& c) {
     const auto p = c.pool_progress();
+    if (p.up_to_date == "AllUpdated" || p.degraded == "RolloutReturned") return;
     const bool failed = c.checks().known_unhealthy().size() >= 2;
-    if (r.slots < 2 || (!failed && p.degraded != "RolloutReturned")) return;
+    if (r.slots < 2 || !failed) return;
     out_.violations.push_back(c.name() + ": two nodes failed with an image, and the pool has not " +
                               (r.goes_back ? "gone back" : "stopped") + " (" + p.degraded + ", " +
                               p.up_to_date + ")");

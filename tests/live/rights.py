@@ -61,6 +61,8 @@ class Server:
 def install():
     rendered = subprocess.run([BUILD / "windlass", "helm", "template", "bootc-operator", ROOT / "deploy/chart", "-n", "bootc-operator", "--set", VALUES],
                               capture_output=True, text=True, check=True).stdout
+    # A test before may have left the original operator there, whose selector cannot be changed.
+    kubectl("delete", "deployment", "bootc-operator-controller-manager", "-n", "bootc-operator", "--ignore-not-found")
     kubectl("apply", "--server-side", "--force-conflicts", "-f", str(ROOT / "deploy/crds/tenants"))
     kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", text=rendered)
     kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
