@@ -43,12 +43,14 @@ public:
                         const toy_view*, const toy_view*) mutable { gauge.set(double(wound())); });
     toys_.start();
     if (!h.turns) return;
-    key_ = h.turns->take_part("key.example.com", [this] {
+    const auto look = [this] {
       if (key_->ours())
         nursery_.with_key.insert(cluster_);
       else
         nursery_.with_key.erase(cluster_);
-    });
+    };
+    key_ = h.turns->take_part("key.example.com", look);
+    look();
   }
   awaitable<void> stop() override {
     key_.reset();
