@@ -41,7 +41,6 @@ constexpr nanoseconds measured_together = 50us;
 constexpr std::uint64_t salt_of_moments = 0x6a6f'6273'6a6f'6273;
 
 /// How many callbacks of others come before a job at most, where it takes no time.
-constexpr std::uint64_t most_callbacks_before_a_job = 4;
 
 /// What Asio has the kernel watch for it.
 constexpr std::size_t wake_ups_and_timers = 2;
@@ -328,18 +327,15 @@ awaitable<void> loop::run_on_worker(of whose, std::function<void()> job) {
 }
 
 void loop::run_aside(std::function<void()> job, of whose) {
-  if (simulated() && !ending_) {
+  if (simulated() && longest_job_ > nanoseconds(0) && !ending_) {
     const std::uint64_t number = ++jobs_;
     aside_.emplace(number, std::move(job));
-    if (longest_job_ > nanoseconds(0)) {
-      timers_.arm(now() + moments_.between(nanoseconds(0), longest_job_),
-                  [this, number] { finish(number); });
-    } else {
-      come_to(number, moments_.between(0, most_callbacks_before_a_job));
-    }
+    timers_.arm(now() + moments_.between(nanoseconds(0), longest_job_),
+                [this, number] { finish(number); });
     return;
   }
-  // the loop is ending: what its last coroutines owned is given back
+  // At once where jobs take no time, and where the loop ends: what its last coroutines owned is
+  // given back.
   if (!real_) return job();
   real_->hand_over(whose, std::move(job),
                    asio::prefer(get_executor(), asio::execution::outstanding_work.tracked));
@@ -349,15 +345,6 @@ bool loop::finish_jobs(nanoseconds within) {
   if (!real_) return true;
   std::unique_lock lock(real_->counting);
   return real_->fewer.wait_for(lock, within, [this] { return real_->unfinished == 0; });
-}
-
-void loop::come_to(std::uint64_t job, std::uint64_t callbacks_left) {
-  post([this, job, callbacks_left] {
-    if (callbacks_left == 0)
-      finish(job);
-    else
-      come_to(job, callbacks_left - 1);
-  });
 }
 
 /// Runs a job that was handed over, unless it ran already.

@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 // Which cluster it happens to, where there are that many.
 constexpr std::size_t unreachable_cluster = 1;
 
-constexpr auto longest_job = 30ms;
-
 void mix(std::uint64_t& hash, std::string_view bytes) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
 }
@@ -25,8 +23,6 @@ void mix(std::uint64_t& hash, std::string_view bytes) {
 
 world::world(reactor::loop& l, world_options options, reactor::logger log)
     : loop_(l), options_(options), log_(std::move(log)), tasks_(l) {
-  // What a worker does takes time, as on a machine, and may end after whoever asked for it.
-  if (loop_.simulated()) loop_.set_longest_job(longest_job);
   home_ = std::make_unique<k8s::sim::api_server>(k8s::sim::options_on(loop_));
   home_->put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
 }

@@ -412,9 +412,10 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
     const bool leaves = off_loop();
     r->aside = leaves || in_one_go;  // as large an answer as any
     if (leaves) {
-      // A simulated worker is the loop, and each of its jobs takes time.
-      r->call.pause_every = state.loop.simulated() ? in_no_slices : worker_quantum;
-      r->call.pause_after = worker_quantum_time;
+      if (!state.loop.simulated()) {  // there the worker is the loop
+        r->call.pause_every = worker_quantum;
+        r->call.pause_after = worker_quantum_time;
+      }
       // A cancelled call leaves here at once; what it holds comes back to the loop when the slice
       // has ended.
       const auto slice = [](reactor::loop& l, std::shared_ptr<running>& call,
@@ -427,7 +428,7 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
       };
       co_await state.loop.offload(slice, std::ref(state.loop), r, std::move(held));
     } else {
-      r->call.pause_every = in_one_go ? in_no_slices : quantum;
+      r->call.pause_every = in_one_go ? std::numeric_limits<std::int64_t>::max() / 8 : quantum;
       r->call.pause_after = quantum_time;
       r->advance();
       held.reset();

@@ -157,13 +157,15 @@ TEST(HostileFunctions, EachEndsWithWhatAnotherMadeAsLargeAsItMay) {
   for (const auto name : function_names()) {
     const function& f = *find_function(name);
     std::vector<std::string> actions;
-    for (const auto& made : makers)
-      for (std::size_t at = 0; at < f.count; ++at) {
-        std::string call(name);
-        for (std::size_t i = 0; i < f.count; ++i)
-          call += " " + (i == at ? made : fillings(f.params[i]).front());
-        actions.push_back(std::move(call));
-      }
+    // Each maker in one place, each place for some makers: all of them everywhere take minutes.
+    std::size_t at = 0;
+    for (const auto& made : makers) {
+      std::string call(name);
+      for (std::size_t i = 0; i < f.count; ++i)
+        call += " " + (i == at ? made : fillings(f.params[i]).front());
+      actions.push_back(std::move(call));
+      at = f.count ? (at + 1) % f.count : 0;
+    }
     EXPECT_EQ(end_of(actions), "") << name;
   }
 }

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                     mutant{"a lost reboot",
                            safety_rule::lost_reboot,
                            1,
-                           16,
+                           12,
                            {trouble::lost_reboots},
                            "is not back from its reboot"},
                     mutant{"own-write memory",
