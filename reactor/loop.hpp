@@ -92,8 +92,8 @@ public:
   /// Several jobs run at once, so `f` locks what it shares with others. For names, files and
   /// computations over 2 ms. An exception of `f` is thrown to the caller. Cancelling the caller
   /// does not stop `f`, which then runs later than whatever the caller was part of: hence it holds
-  /// nothing, and has values that own what they consist of. Simulated, it runs on the loop at a
-  /// seeded later moment.
+  /// nothing, and has values that own what they consist of. Simulated, it runs on the loop, at a
+  /// seeded later moment where jobs take time.
   template <class F, class... A, class T = std::invoke_result_t<F&, std::decay_t<A>&...>>
     requires detached_job<F, std::decay_t<A>...>
   awaitable<T> offload(F f, A&&... values);
@@ -114,8 +114,8 @@ public:
   /// After run(): waits for what workers still do. False when some of it does: then a destructor of
   /// this loop would wait for it, too.
   [[nodiscard]] bool finish_jobs(nanoseconds within);
-  /// Simulated only: how much virtual time a job on a worker takes at most. Zero: its moment is
-  /// later, but in the same instant.
+  /// Simulated only: how much virtual time a job on a worker takes at most. Zero: it is done at
+  /// once.
   void set_longest_job(nanoseconds d) noexcept { longest_job_ = d; }
   /// For a job on a worker: a generator of its own, which repeats itself when simulated.
   std::shared_ptr<entropy> entropy_for_worker();
@@ -143,7 +143,6 @@ private:
   awaitable<T> run_job(of whose, std::shared_ptr<Job> shared);
   awaitable<void> run_on_worker(of whose, std::function<void()> job);
   void run_aside(std::function<void()> job, of whose = of::ours);
-  void come_to(std::uint64_t job, std::uint64_t callbacks_left);
   void finish(std::uint64_t job);
   void arm_real_timer();
   bool run_a_later_one();
