@@ -133,7 +133,7 @@ TEST_F(ClusterLabels, AChangedLabelAsksAgainWithoutAReconnect) {
     EXPECT_FALSE(moving_.contains("cluster-001"));
     const k8s::cluster* connected = windlass.fleet().find("cluster-001");
     label(0, "staging");
-    co_await loop_.sleep_for(10s);
+    co_await loop_.sleep_for(5s);
     EXPECT_TRUE(moving_.contains("cluster-001"));
     EXPECT_EQ(windlass.fleet().find("cluster-001"), connected);
   });

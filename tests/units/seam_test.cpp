@@ -291,7 +291,6 @@ TEST_F(Seam, APartOfAnApiMayHaveALeaseOfItsOwn) {
   options_.identity = "we";
   go([this](cli::service& windlass) -> awaitable<void> {
     const std::set<std::string> all{"cluster-001", "home"};
-    co_await loop_.sleep_for(10s);
     EXPECT_EQ(nursery_.with_key, all);
     steal("toys", "key.example.com");
     co_await loop_.sleep_for(5s);
