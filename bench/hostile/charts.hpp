@@ -29,7 +29,7 @@ struct chart {
   held_by_author holds = held_by_author::archive;
   read_by at = read_by::loader;
   std::function<std::string()> bytes;  // an archive; of index_reader: an index that lists "demo"
-  std::string says;                    // part of the reason; "": it is rendered and harms nobody
+  std::string says;                    // part of the reason; "": it is rendered
 };
 const std::vector<chart>& charts();
 

@@ -111,7 +111,7 @@ private:
   std::string reboot_error_;
   backoff reboot_backoff_;
   std::string failed_image_;     // rebooted for it and did not arrive
-  std::string queued_for_pool_;  // may be the first in the boot order, by a pool and by nobody else
+  std::string queued_for_pool_;  // may be the first in the boot order, and only by a pool
   bool knows_host_ = false;
   bool recalled_ = false;
   bool reboot_issued_ = false;

@@ -50,7 +50,7 @@ public:
   reactor::event& going_down() noexcept { return going_down_; }
   enum class boot { reached, fell_back, lost };
   /// Boots whatever is armed: an unlocked staged image also when nobody asked for the reboot, a
-  /// locked one not. With boot::lost the machine is away until somebody calls it again. An image
+  /// locked one not. With boot::lost the machine is away until it is called again. An image
   /// that did not come up stays the first of the boot order, as a queued rollback.
   boot come_up();
 
