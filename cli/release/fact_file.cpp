@@ -4,11 +4,12 @@
 #include "formats/yaml/places.hpp"
 #include "policies/trains/train.hpp"
 
+#include <boost/algorithm/string/replace.hpp>
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,16 @@ const std::array fact_lists = {fact_list{"images", {"ref"}, {"digest", "was"}},
                                fact_list{"projects", {"name"}, {}}};
 /// A file of these alone is one of facts.
 constexpr std::string_view only_facts[] = {"images", "tags", "ancestry"};
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// The lists that have a fact.
+json::object found_in(const json::object& facts) {
+  json::object found;
+  for (const auto& [name, list] : facts)
+    if (!list.get_array().empty()) found[name] = list;
+  return found;
+}
 
 using identity = std::vector<std::string>;
 
@@ -71,18 +82,17 @@ struct edit {
   std::string text;
 };
 
-/// Where a line that holds `at` ends.
+/// Where a line that holds `at` ends, before its line break.
 std::size_t line_end(std::string_view text, std::size_t at) {
-  return std::min(text.find('\n', at), text.size());
+  const std::size_t end = std::min(text.find('\n', at), text.size());
+  return end > at && end < text.size() && text[end - 1] == '\r' ? end - 1 : end;
 }
 
-/// What stands behind the last element of a flow collection that ends at `end`.
-std::string_view separator(std::string_view text, const yaml_place& collection) {
-  std::size_t last = collection.end - 1;
-  while (last > collection.begin && std::isspace(static_cast<unsigned char>(text[last - 1])))
-    --last;
-  const char before = text[last - 1];
-  return before == ',' || before == '[' || before == '{' ? "" : ", ";
+/// Adds elements to a flow collection: behind its last one, before a comment that may follow that.
+edit into_flow(const yaml_place& collection, const std::string& added) {
+  if (collection.items.empty()) return {collection.begin + 1, collection.begin + 1, added};
+  const std::size_t at = collection.items.back().end;
+  return {at, at, ", " + added};
 }
 
 std::string joined(const std::vector<json::value>& facts) {
@@ -128,6 +138,22 @@ void update_entry(const yaml_place& old, const json::object& fresh, const fact_l
   edits.push_back({at, at, std::move(added)});
 }
 
+/// Whether two entries about one thing say different things.
+bool contradict(const yaml_place& a, const yaml_place& b) {
+  for (std::size_t i = 0; i < a.keys.size(); ++i) {
+    const yaml_place* other = b.find(a.keys[i]);
+    const bool tells_only_when = a.keys[i] == "at" || a.keys[i] == "source";
+    if (!tells_only_when && other != nullptr && other->text != a.items[i].text) return true;
+  }
+  return false;
+}
+
+std::size_t line_of(std::string_view text, const yaml_place& at) {
+  const auto begin = text.begin();
+  return 1 + static_cast<std::size_t>(
+                 std::count(begin, begin + static_cast<std::ptrdiff_t>(at.begin), '\n'));
+}
+
 /// Puts `fresh` into a list that the text has.
 result<void> update(std::string_view text, const std::string& file, const yaml_place& list,
                     const fact_list& of, std::vector<json::value> fresh, std::vector<edit>& edits) {
@@ -139,7 +165,7 @@ result<void> update(std::string_view text, const std::string& file, const yaml_p
   if (list.what != yaml_place::kind::sequence)
     return make_fault(errc::malformed, "update " + file,
                       std::string(of.name) + ": expected a list");
-  std::vector<identity> replaced;
+  std::map<identity, const yaml_place*> replaced;
   for (const yaml_place& old : list.items) {
     if (old.what != yaml_place::kind::mapping) continue;
     identity about = identity_of(old, of);
@@ -147,6 +173,13 @@ result<void> update(std::string_view text, const std::string& file, const yaml_p
       return identity_of(f, of) == about;
     });
     if (same == fresh.end()) continue;
+    const auto [first, is_new] = replaced.emplace(std::move(about), &old);
+    if (!is_new && contradict(*first->second, old))
+      return make_fault(errc::malformed, "update " + file,
+                        std::string(of.name) + ": lines " +
+                            std::to_string(line_of(text, *first->second)) + " and " +
+                            std::to_string(line_of(text, old)) +
+                            " are about the same and differ; take the wrong one out");
     std::vector<edit> of_entry;
     update_entry(old, same->get_object(), of, of_entry);
     // In a block, what is added stands behind the comment of the last line.
@@ -154,15 +187,11 @@ result<void> update(std::string_view text, const std::string& file, const yaml_p
       if (!old.flow && e.text.starts_with('\n')) e.begin = e.end = line_end(text, e.begin);
       edits.push_back(std::move(e));
     }
-    replaced.push_back(std::move(about));
   }
-  std::erase_if(fresh, [&](const json::value& f) {
-    return std::find(replaced.begin(), replaced.end(), identity_of(f, of)) != replaced.end();
-  });
+  std::erase_if(fresh, [&](const json::value& f) { return replaced.contains(identity_of(f, of)); });
   if (fresh.empty()) return {};
   if (list.flow) {
-    edits.push_back(
-        {list.end - 1, list.end - 1, std::string(separator(text, list)) + joined(fresh)});
+    edits.push_back(into_flow(list, joined(fresh)));
     return {};
   }
   std::string added;
@@ -177,9 +206,7 @@ result<void> update(std::string_view text, const std::string& file, const yaml_p
 edit new_list(std::string_view text, const yaml_place& root, std::string_view name,
               const json::value& facts) {
   if (root.flow)
-    return {root.end - 1, root.end - 1,
-            std::string(separator(text, root)) + json::serialize(json::value(name)) + ": " +
-                json::serialize(facts)};
+    return into_flow(root, json::serialize(json::value(name)) + ": " + json::serialize(facts));
   const std::size_t at = line_end(text, root.end);
   json::object one;
   one[name] = facts;
@@ -236,8 +263,14 @@ value merged(value document, const json::object& facts) {
 }  // namespace
 
 result<std::string> with_facts(std::string text, const std::string& file,
-                               const json::object& facts) {
-  if (text.empty()) return machine_text(facts, output_format::yaml);
+                               const json::object& asked) {
+  if (text.empty()) return machine_text(asked, output_format::yaml);
+  // Places are counted behind it.
+  if (text.starts_with(byte_order_mark)) {
+    auto rest = with_facts(text.substr(byte_order_mark.size()), file, asked);
+    if (rest) rest->insert(0, byte_order_mark);
+    return rest;
+  }
   auto before = policies::trains::read_train(text, file);
   if (!before) return before.error();
   auto root = formats::yaml_places(text, "update " + file);
@@ -246,6 +279,8 @@ result<std::string> with_facts(std::string text, const std::string& file,
     return make_fault(errc::malformed, "update " + file,
                       "neither a train document (train, projects or pins) nor facts (images, tags, "
                       "ancestry)");
+  const json::object facts = found_in(asked);
+  if (facts.empty()) return text;
   std::vector<edit> edits;
   if (root->items.empty()) {
     edits.push_back({root->begin, root->end, fact_text(facts, false, root->column)});
@@ -269,13 +304,17 @@ result<std::string> with_facts(std::string text, const std::string& file,
   // order.
   std::stable_sort(edits.begin(), edits.end(),
                    [](const edit& a, const edit& b) { return a.begin < b.begin; });
-  for (auto e = edits.rbegin(); e != edits.rend(); ++e)
+  const std::size_t line_break = text.find('\n');
+  const bool dos = line_break != text.npos && line_break > 0 && text[line_break - 1] == '\r';
+  for (auto e = edits.rbegin(); e != edits.rend(); ++e) {
+    if (dos) boost::algorithm::replace_all(e->text, "\n", "\r\n");
     text.replace(e->begin, e->end - e->begin, e->text);
+  }
   auto after = policies::trains::read_train(text, file);
   if (!after || *after != merged(std::move(*before), facts))
     return make_fault(errc::malformed, "update " + file,
-                      "its lists of facts cannot be changed where they stand (aliases, or comments "
-                      "inside [ ]): write them as blocks");
+                      "its lists of facts cannot be changed where they stand (aliases or tags of "
+                      "YAML): write them out");
   return text;
 }
 

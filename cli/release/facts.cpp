@@ -44,9 +44,10 @@ public:
       auto done = co_await add_distance(r, ancestry);
       if (!done) co_return done.error();
     }
+    // What was asked for and is not there is a fact as well.
     json::object all;
-    if (!images.empty()) all["images"] = std::move(images);
-    if (!tags.empty()) all["tags"] = std::move(tags);
+    if (!settings_.images.empty()) all["images"] = std::move(images);
+    if (!settings_.clones.empty()) all["tags"] = std::move(tags);
     if (!ancestry.empty()) all["ancestry"] = std::move(ancestry);
     if (!pins.empty()) all["pins"] = std::move(pins);
     if (!projects.empty()) all["projects"] = std::move(projects);

@@ -63,6 +63,35 @@ TEST(FactFile, KeepsEveryByteThatIsNoFactThatWasAskedFor) {
       {"no file", "", "images:\n- digest: sha256:2\n  ref: kbs:v2\n  source: registry r\n"},
       {"no line break at the end", "train: v1",
        "train: v1\nimages:\n- digest: sha256:2\n  ref: kbs:v2\n  source: registry r"},
+      {"line breaks of DOS",
+       "train: v1 # ours\r\nimages:\r\n- ref: kbs:v2 # x\r\n  digest: a # y\r\npins: []\r\n",
+       "train: v1 # ours\r\nimages:\r\n- ref: kbs:v2 # x\r\n  digest: sha256:2 # y\r\n  source: "
+       "registry r\r\npins: []\r\n"},
+      {"a new list among line breaks of DOS", "train: v1\r\npins: [] # none\r\n",
+       "train: v1\r\npins: [] # none\r\nimages:\r\n- digest: sha256:2\r\n  ref: kbs:v2\r\n  "
+       "source: registry r\r\n"},
+      {"a byte order mark", "\xEF\xBB\xBFtrain: v1\nimages: [{ref: 'kbs:v2', digest: b}]\n",
+       "\xEF\xBB\xBFtrain: v1\nimages: [{ref: 'kbs:v2', digest: \"sha256:2\", \"source\": "
+       "\"registry r\"}]\n"},
+      {"comments inside of brackets",
+       "train: v1\nimages: [ # all\n  {ref: 'kbs:v1', digest: a}, # tested\n  # the last\n]\n",
+       "train: v1\nimages: [ # all\n  {ref: 'kbs:v1', digest: a}, "
+       "{\"ref\":\"kbs:v2\",\"digest\":\"sha256:2\",\"source\":\"registry r\"}, # tested\n  # the "
+       "last\n]\n"},
+      {"a comment alone inside of brackets", "train: v1\nimages: [ # none yet\n]\n",
+       "train: v1\nimages: [{\"ref\":\"kbs:v2\",\"digest\":\"sha256:2\",\"source\":\"registry r\"} "
+       "# "
+       "none yet\n]\n"},
+      {"a document between its marks, with quoted keys and an alias elsewhere",
+       "%YAML 1.2\n---\n\"train\": v1\nx: &me ana\nsteps:\n- {id: notes, owner: *me}\n'images':\n- "
+       "{\"ref\": \"kbs:v2\", \"digest\": \"a\"} # c\n...\n",
+       "%YAML 1.2\n---\n\"train\": v1\nx: &me ana\nsteps:\n- {id: notes, owner: *me}\n'images':\n- "
+       "{\"ref\": \"kbs:v2\", \"digest\": \"sha256:2\", \"source\": \"registry r\"} # c\n...\n"},
+      {"the same fact twice, and both say the same",
+       "images:\n- {ref: 'kbs:v2', digest: a, at: x}\n- {ref: 'kbs:v2', digest: a, at: y}\n",
+       "images:\n- {ref: 'kbs:v2', digest: \"sha256:2\", at: x, \"source\": \"registry r\"}\n- "
+       "{ref: "
+       "'kbs:v2', digest: \"sha256:2\", at: y, \"source\": \"registry r\"}\n"},
   };
   for (const row& r : rows) {
     const auto made = with_facts(r.before, "train.yaml", facts(one_image));
@@ -78,6 +107,13 @@ TEST(FactFile, IsLeftAloneWhereItIsNoneOrCannotBeChanged) {
       {"a list", "- a\n", "expected a mapping"},
       {"a list that is none", "train: v1\nimages: {a: b}\n", "images: expected a list"},
       {"broken text", "train: [\n", "line"},
+      {"an image of which two entries differ",
+       "images:\n- {ref: 'kbs:v2', digest: a}\n- ref: kbs:v2\n  digest: b\n",
+       "images: lines 2 and 3 are about the same and differ"},
+      {"an entry that an alias is part of",
+       "train: v1\nx: &d a\nimages:\n- {ref: 'kbs:v2', digest: *d}\n", "aliases or tags"},
+      {"two documents", "train: v1\n---\ntrain: v2\n", "more than 1 document"},
+      {"comments alone", "# nothing yet\n", "no document"},
       {"an alias", "train: v1\npins: &p [{ref: 'kbs:v2'}]\nimages: *p\n", "expected a list"},
   };
   for (const row& r : rows) {
@@ -86,6 +122,13 @@ TEST(FactFile, IsLeftAloneWhereItIsNoneOrCannotBeChanged) {
     EXPECT_THAT(made.error().message(), HasSubstr(r.after)) << r.what;
     EXPECT_THAT(made.error().message(), HasSubstr("train.yaml")) << r.what;
   }
+}
+
+TEST(FactFile, WhereNothingWasFoundADocumentStaysAndANewFileSaysWhatWasAskedFor) {
+  const json::object none = facts(R"({"images":[],"tags":[]})");
+  for (const std::string text : {"train: v1", "images:\n- ref: a\r\n", "{}\n", "tags:\n"})
+    EXPECT_EQ(*with_facts(text, "train.yaml", none), text);
+  EXPECT_EQ(*with_facts("", "train.yaml", none), "images: []\ntags: []\n");
 }
 
 TEST(FactFile, ATagAndADistanceAreKnownByAllThatTheyAreAbout) {
