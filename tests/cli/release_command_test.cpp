@@ -380,7 +380,7 @@ TEST(TrainFacts, ComeFromAClone) {
       folder.write("train.yaml",
                    "train: v1\nprojects:\n- {name: Kata, release: 1.0.0}\npins:\n- {holder: "
                    "cloud-api-adaptor, project: Kata, field: reference, value: 1.1.0}\n");
-  EXPECT_THAT(run({"check", train}, "train").out, HasSubstr("nobody knows how far"));
+  EXPECT_THAT(run({"check", train}, "train").out, HasSubstr("distance unknown"));
   EXPECT_THAT(run({"facts", out, "--clone", "Kata=/nowhere"}, "train").err,
               HasSubstr("ask git in /nowhere"));
   EXPECT_EQ(run({"facts", out, "--clone", "Kata"}, "train").code, 1);

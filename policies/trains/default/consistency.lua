@@ -57,7 +57,7 @@ local function speak(train, add, results)
             { rule = pair.name, evidence = evidence, from = a.protocol, to = b.protocol })
         end
       else
-        not_evaluated(add, edge, "train.skew", "nobody says which protocol " .. names .. " speak", evidence)
+        not_evaluated(add, edge, "train.skew", "the document does not say which protocol " .. names .. " speak", evidence)
       end
       local tested = suites.pair_passed(train, pair[1], pair[2])
       local at = { rule = "evidence", from = text_of(a.evidence), to = text_of(b.evidence), evidence = evidence }
@@ -67,14 +67,14 @@ local function speak(train, add, results)
           add("train.evidence-skew", edge, names .. " use evidence " .. a.evidence .. " and " .. b.evidence, at)
         end
       elseif not tested then
-        add("train.evidence-skew", edge, "nobody says which evidence " .. names .. " use, and they were not tested together", at)
+        add("train.evidence-skew", edge, "the document does not say which evidence " .. names .. " use, and no suite of the pair passed", at)
       end
       local function moved(pin) return before(pin) ~= nil and not facts.same(train, pin.project, before(pin), pin.value) end
       local moved_a, moved_b = pin_a ~= nil and moved(pin_a), pin_b ~= nil and moved(pin_b)
-      if moved_a ~= moved_b and not tested then
+      if moved_a ~= moved_b and not suites.pair_passed(train, pair[1], pair[2], "for this content") then
         local pin, stayed = moved_a and pin_a or pin_b, moved_a and pair[2] or pair[1]
         add("train.pair-moved-alone", facts.subject(pin), pin.project .. " moved and " .. stayed
-          .. " did not, and they were not tested together", { from = before(pin), to = pin.value, rule = pair.name,
+          .. " did not, and no suite of the pair passed for this content", { from = before(pin), to = pin.value, rule = pair.name,
           evidence = facts.place(train, pin) })
       end
     end
@@ -257,7 +257,7 @@ local function mirrors(train, add, results)
         local far = facts.distance(train, what.project, ours.value, theirs.value)
           or (commit and other and facts.distance(train, what.project, commit, other))
         local ahead, behind = far and tonumber(far.ahead) or nil, far and tonumber(far.behind) or nil
-        local how, severity = "nobody knows how far they are apart", "error"
+        local how, severity = "distance unknown", "error"
         if ahead and ahead > 0 and (behind or 0) == 0 then
           how, severity = "ahead " .. ahead, "warn"
         elseif behind and behind > 0 and (ahead or 0) == 0 then
@@ -267,7 +267,8 @@ local function mirrors(train, add, results)
         end
         add("train.pin-mismatch", facts.subject(theirs), what.holder .. " pins " .. theirs.value .. ", the train "
           .. ours.value .. ": " .. how, { from = theirs.value, to = ours.value, rule = what.name, severity = severity,
-          evidence = facts.place(train, theirs) })
+          clears = not far and "let `train facts --clone " .. what.project .. "=… --range " .. what.project .. "=" .. ours.value .. ".." .. theirs.value
+            .. "` count the commits between them, or pin {to}" or nil, evidence = facts.place(train, theirs) })
       end
     end
     if #list > 0 then
@@ -338,6 +339,10 @@ local function is_release(version) return version ~= nil and version:match("^%d+
 local function bundle(train, add)
   local about = train.by_name[tables.bundle]
   local release = about and about.release
+  if about and not release and not about.candidate and not facts.is_planned(train) then
+    not_evaluated(add, "project/" .. tables.bundle, "train.bundle-kind", "neither its release nor its candidate is named: what rides on it was not compared",
+      train.file .. ": projects[" .. tables.bundle .. "]")
+  end
   if about and not is_release(release) and (facts.is_released(train) or (release and not facts.is_planned(train))) then
     add("train.bundle-kind", "project/" .. tables.bundle, "the bundle is " .. (release or about.candidate or "unknown")
       .. ", which is no release of " .. tables.bundle, { from = release or about.candidate,

@@ -5,9 +5,9 @@ local tables = require("tables")
 
 local facts = {}
 
--- What clears it, in words; nil where nobody says.
+-- What clears it, in words; nil where neither the finding nor clears.lua has any.
 local function cleared_by(found)
-  local text = clears[found.id]
+  local text = found.clears or clears[found.id]
   if not text or (found.severity ~= "error" and not found.blocking) then return nil end
   local whole = true
   text = text:gsub("{(%l+)}", function(field)
@@ -162,7 +162,7 @@ local function once(name, list, wrong)
       end
       if differs and not told[key] then
         told[key] = true
-        wrong(name .. "[" .. keys[name](entry) .. "]", keys[name](entry) .. " is there twice, and nobody knows which one counts")
+        wrong(name .. "[" .. keys[name](entry) .. "]", keys[name](entry) .. " is there twice, with different values")
       end
     end
   end
@@ -185,7 +185,21 @@ end
 -- The names that a document may use: those of tables.lua and its own projects.
 local function check_names(out, guess, add)
   local known = names.projects(tables)
-  for _, p in ipairs(out.projects) do known[p.name] = true end
+  -- A guess of its own: many projects leave the other names theirs.
+  local stock, drawn, guess_project = copy(known), {}, names.guess(50000)
+  for _, edge in ipairs(out.own_edges) do drawn[edge.from], drawn[edge.to] = true, true end
+  for _, p in ipairs(out.projects) do
+    known[p.name] = true
+    -- A project of the document's own that is nearly called as another one is a mistake, unless an edge says what it is.
+    if not stock[p.name] and not drawn[p.name] then
+      local near, which = guess_project(p.name, stock, "strict")
+      if which then
+        add("train.unknown-name", "project/" .. p.name, "there is no project '" .. p.name .. "'" .. near, { from = p.name, to = which,
+          clears = "write a name that is known, or draw an edge of " .. p.name .. " under `edges`",
+          evidence = out.file .. ": projects[" .. p.name .. "].name" })
+      end
+    end
+  end
   out.known = known
   local steps, own = {}, {}
   for _, step in ipairs(tables.steps[out.order or "after"] or {}) do steps[step.id] = true end
@@ -201,7 +215,8 @@ local function check_names(out, guess, add)
     if name == nil or among[name] then return end
     local near, which = guess(name, among)
     add("train.unknown-name", what .. "/" .. name, "there is no " .. what .. " '" .. name .. "'" .. near,
-      { from = name, to = which, evidence = out.file .. ": " .. place })
+      { from = name, to = which, clears = what == "step" and "write a step that is known; one of yours says its `needs`" or nil,
+        evidence = out.file .. ": " .. place })
   end
   -- The fields of a list that name a project.
   for _, row in ipairs({ { "pins", "holder" }, { "pins", "project" }, { "own_edges", "from", "edges" }, { "own_edges", "to", "edges" },
@@ -262,7 +277,7 @@ function facts.read(document, add)
     add(id or "train.schema", "train/" .. tostring(document.train or "?"), why, { evidence = out.file .. ": " .. place })
   end
   local function unknown(place, name, known)
-    wrong(place, "nobody here knows this field" .. guess(name, known), "train.unknown-field")
+    wrong(place, "no document of this form has the field '" .. name .. "'" .. guess(name, known), "train.unknown-field")
   end
   -- True when everything needed is there and everything there is what it should be. (pairs goes through names in their order.)
   local function good(entry, shape, place)
@@ -361,7 +376,7 @@ function facts.is_released(train) return train.phase == "released" or train.phas
 
 function facts.is_commit(text) return text:match("^%x+$") ~= nil and #text == 40 end
 
--- The commit that a value stands for: a commit, a tag that is known, or the one commit that begins so. Nil when nobody knows.
+-- The commit that a value stands for: a commit, a tag that is known, or the one commit that begins so; else nil.
 function facts.commit(train, project, value, add)
   if facts.is_commit(value) then return value end
   local at = train.tag_commit[project .. " " .. value] or train.tag_commit[project .. " v" .. value]

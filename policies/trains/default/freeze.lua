@@ -132,7 +132,7 @@ function freeze.check(train, add)
 end
 
 -- cadence(train, add): the next release of the bundle that a train may ride on, and the day from which it may: that of the release,
--- or of the last one and as many rounds later as are to come; "" where nobody knows.
+-- or of the last one and as many rounds later as are to come; "" where the releases do not tell.
 function freeze.cadence(train, add)
   if #train.releases == 0 then return "", "" end
   local mode = train.cadence or tables.cadence

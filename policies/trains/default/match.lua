@@ -67,7 +67,7 @@ function match.find(train, add)
     why = "none of " .. #train.trains .. " trains has it, the last is " .. last.train
     if side then
       why = why .. (wanted.protocol and wanted.protocol ~= "" and ", and no " .. side .. " speaks " .. wanted.protocol
-        or ", and nobody says which protocol it speaks")
+        or ", and no protocol is named (--protocol)")
     end
   end
   add("train.match-none", subject, why, { from = value, evidence = train.file .. ": trains" })

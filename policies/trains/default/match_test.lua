@@ -36,7 +36,7 @@ end)
 
 test("why none is known is said", function()
   expect_equal({ match({ client = "0.99.0" }) }, { {}, "train.match-none",
-    "none of 3 trains has it, the last is v0.18.0, and nobody says which protocol it speaks" })
+    "none of 3 trains has it, the last is v0.18.0, and no protocol is named (--protocol)" })
   expect_equal(select(3, match({ server = "0.99.0", protocol = "9" })),
     "none of 3 trains has it, the last is v0.18.0, and no client speaks 9")
   expect_equal(select(3, match({ bundle = "9" })), "none of 3 trains has it, the last is v0.18.0")
@@ -58,14 +58,14 @@ test("each field is what it is said to be, and the others are named", function()
   end
   expect_equal(seen, {
     "error train: phase: phase: expected planning, candidate, frozen, released or post, got 'late'",
-    "info train: colour: nobody here knows this field",
+    "info train: colour: no document of this form has the field 'colour'",
     "error train: freeze.mode: mode: expected commit, branch, lock or none, got 'soft'",
     "error train: freeze.project: project is missing",
     "error train: promote: promote: expected a mapping",
     "error train: present: present: expected a list",
     "error train: ancestry[1].ahead: ahead: expected a number, got 'some'",
     "error train: edges[1].kind: kind: expected strong, weak, pair or same-version, got 'firm'",
-    "info train: releases[1].size: nobody here knows this field",
+    "info train: releases[1].size: no document of this form has the field 'size'",
   })
 end)
 

@@ -27,9 +27,9 @@ local function distance(a, b)
 end
 
 -- The known name that is nearest to `name`, nil when none is near. `known` is a set. A change of case is no change. Two letters may
--- differ, of three one.
-function names.nearest(name, known)
-  local best, far, wanted = nil, (#name <= 3 and 1 or 2) + 1, name:lower()
+-- differ, of three one; with "strict", of up to six one.
+function names.nearest(name, known, how)
+  local best, far, wanted = nil, (#name <= (how == "strict" and 6 or 3) and 1 or 2) + 1, name:lower()
   for _, candidate in ipairs(sorted(known)) do
     local d = distance(wanted, candidate:lower())
     if d < far then best, far = candidate, d end
@@ -41,7 +41,7 @@ end
 -- and unknown gets no more guesses after `most` pairs.
 function names.guess(most)
   local spent = 0
-  return function(name, known)
+  return function(name, known, how)
     if spent >= most then return "", nil end
     local cost = 0
     for candidate in pairs(known) do
@@ -49,7 +49,7 @@ function names.guess(most)
     end
     spent = spent + cost
     if spent > most then return "", nil end
-    local near = names.nearest(name, known)
+    local near = names.nearest(name, known, how)
     return near and "; is it '" .. near .. "'?" or "", near
   end
 end

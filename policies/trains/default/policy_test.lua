@@ -84,7 +84,7 @@ test("two protocols do not speak with each other", function()
   expect_true(why:find("0.2.0", 1, true) and why:find("0.4.0", 1, true) and why:find(A, 1, true) and why:find(B, 1, true))
 end)
 
-test("evidence that nobody names wants a test of the pair", function()
+test("evidence that no project names wants a test of the pair", function()
   local t = train()
   expect_equal(find(policy.train.check(t), "train.evidence-skew").severity, "warn")
   t.suites = { { id = "pair:guest-components+Trustee", result = "passed" } }
@@ -509,7 +509,7 @@ test("what is not as it should be is named with its place", function()
   expect_equal(seen, { "train: train", "train: pins", "train: projects[1].name", "train: projects[2]", "train: projects[3].name" })
 end)
 
-test("a field that nobody knows is named, and changes nothing", function()
+test("an unknown field is named, and changes nothing", function()
   local t = train({ colour = "blue" })
   t.projects[1].candidat = "x"
   local answer, seen = policy.train.check(t), {}

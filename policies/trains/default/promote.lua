@@ -110,7 +110,7 @@ function promote.plan(train, project, tag, add)
     add("train.retest-required", "image/" .. differs.to, "it is " .. differs.there .. ", what was tested is " .. differs.tested,
       { from = differs.tested, to = differs.there, rule = "digest", evidence = train.file .. ": images" })
   elseif #missing > 0 then
-    add("train.retest-required", "image/" .. missing[1], "nobody knows its digest", { rule = "digest", evidence = train.file .. ": images" })
+    add("train.retest-required", "image/" .. missing[1], "the facts have no digest of it", { rule = "digest", evidence = train.file .. ": images" })
   elseif unknown then
     add("train.retest-required", facts.subject(pin), pin.holder .. " was tested with " .. pin.value .. ", and nothing says that this is the candidate "
       .. about.candidate, { from = pin.value, to = about.candidate, rule = "candidate", evidence = facts.place(train, pin) })

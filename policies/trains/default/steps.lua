@@ -1,5 +1,4 @@
--- The steps of a train: done by evidence, started by somebody who wrote down with what, ready when what they need is done, blocked
--- else.
+-- The steps of a train: done by evidence, started with inputs that are written down, ready when what they need is done, blocked else.
 local consistency = require("consistency")
 local days = require("days")
 local facts = require("facts")
@@ -26,7 +25,7 @@ local function inputs_of(train, step, tick, add)
   local subject, place = "step/" .. step.id, train.file .. ": steps[" .. step.id .. "].inputs"
   if not tick.inputs then
     if begun == "started" and #now > 0 then
-      add("step.inputs-unknown", subject, "it is started and nobody wrote down with what: it may move under whoever is at it",
+      add("step.inputs-unknown", subject, "it is started, and its `inputs` do not say with what: what it works with may move",
         { rule = step.id, evidence = place })
     end
     return now
@@ -212,7 +211,7 @@ local function time_of(entry, place, train, add)
     { evidence = train.file .. ": " .. place .. ".at" })
 end
 
--- The latest of what a step needs; "" where it needs nothing or nobody knows of one.
+-- The latest of what a step needs; "" where it needs nothing or one of them has no time.
 local function latest(row, rows)
   local since = ""
   for _, need in ipairs(row.needs) do
@@ -222,8 +221,8 @@ local function latest(row, rows)
   return since
 end
 
--- Since when a step has its state: a done one since its evidence was seen, a started one since somebody said so, a ready one since all that it needs is done, a blocked
--- one since the first thing that it waits for could have been done. "" where nobody says when.
+-- Since when a step has its state: a done one since its evidence was seen, a started one since the document says so, a ready one since all that it needs is done, a blocked
+-- one since the first thing that it waits for could have been done. "" where no time is known.
 local function since_when(row, step, tick, rows, train, add)
   if row.state == "done" then
     local at = time_of(tick, "steps[" .. row.id .. "]", train, add)
@@ -329,9 +328,14 @@ function steps.plan(train, results, add)
       end
     end
     if row.state ~= "done" then
+      -- What failed before its evidence is there, is told as well.
+      if not says_done and not by_check then
+        local good, why = suites_pass(train, step)
+        if not good and why:match("^suite ") then row.why = why end
+      end
       if #waits > 0 then
         row.why = "waits for " .. table.concat(waits, ", ")
-      elseif row.why == "" then
+      elseif row.why == "" or (not says_done and not by_check) then
         row.state = tick.state == "started" and "started" or "ready"
       elseif says_done and not by_check then
         row.state = "ready" -- it is to be done, or done again

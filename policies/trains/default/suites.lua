@@ -50,11 +50,11 @@ function suites.text(suite)
   return suite.id .. (suite.project and " of " .. suite.project or "") .. ": " .. (words[suite.state] or suite.result)
 end
 
--- Whether the suite of a pair passed, for this content or for one that it does not name.
-function suites.pair_passed(train, a, b)
+-- Whether the suite of a pair passed: for this content (`how` is "for this content"), or also for one that it does not name.
+function suites.pair_passed(train, a, b, how)
   for _, suite in ipairs(suites.look(train, train.void)) do
     if (suite.id == "pair:" .. a .. "+" .. b or suite.id == "pair:" .. b .. "+" .. a)
-      and (suite.state == "passed" or suite.state == "unbound") then
+      and (suite.state == "passed" or (suite.state == "unbound" and how == nil)) then
       return true
     end
   end

@@ -83,6 +83,28 @@ test("the candidate is the commit that Kata pins", function()
   expect_equal(said(policy.train.check(t)), { "error train.candidate-mismatch project/Trustee" })
 end)
 
+test("a bundle without release and candidate has not been looked at", function()
+  local t = train()
+  t.projects[1] = { name = "Kata" }
+  local found = find(policy.train.check(t), "check.not-evaluated", "project/Kata")
+  expect_equal({ found.rule, found.evidence }, { "train.bundle-kind", "train: projects[Kata]" })
+  t.projects[1].candidate = C
+  expect_equal(find(policy.train.check(t), "check.not-evaluated", "project/Kata"), nil)
+  t.projects[1].candidate, t.phase = nil, "planning"
+  expect_equal(find(policy.train.check(t), "check.not-evaluated", "project/Kata"), nil)
+end)
+
+test("a suite that failed is told with each step that asks it", function()
+  local t = train({ suites = { { id = "kata-ci", project = "Kata", result = "failed" } } })
+  local why = {}
+  for _, step in ipairs(policy.train.plan(t).steps) do why[step.id] = { step.state, step.why } end
+  expect_equal(why["kata-pick"], { "ready", "suite kata-ci of Kata: failed" })
+  expect_equal(why["bundle-pr"], { "blocked", "waits for nydus-check" })
+  t.steps = { { id = "kata-pick", state = "started", inputs = {} } }
+  why = policy.train.plan(t).steps[1]
+  expect_equal({ why.state, why.why }, { "started", "suite kata-ci of Kata: failed" })
+end)
+
 test("a pin that must be there is missed", function()
   local function without(holder, project, field) return said(policy.train.check(pin(train(), holder, project, field, nil))) end
   expect_equal(without("Kata", "Trustee", "version"), { "error train.pin-missing pin/Kata/Trustee.version" })
@@ -155,11 +177,15 @@ end)
 test("what has nothing to be compared with is said, and how far a mirror is behind", function()
   local t = train()
   t.projects[2].protocol = nil
-  expect_equal(find(policy.train.check(t), "check.not-evaluated").why:match("^nobody says which protocol"), "nobody says which protocol")
+  expect_equal(find(policy.train.check(t), "check.not-evaluated").why:match("^the document does not say which protocol"), "the document does not say which protocol")
   t = pin(pin(train(), "cloud-api-adaptor", "Trustee", "reference", D), "Kata", "Trustee", "version", nil)
   expect_true(find(policy.train.check(t), "check.not-evaluated", "pin/cloud-api-adaptor/Trustee.reference"))
   t = pin(train({ ancestry = { { project = "Trustee", from = B, to = D, ahead = 0, behind = 3 } } }), "cloud-api-adaptor", "Trustee", "reference", D)
   expect_true(find(policy.train.check(t), "train.pin-mismatch").why:find("behind 3", 1, true))
+  t.ancestry = nil
+  local unknown = find(policy.train.check(t), "train.pin-mismatch")
+  expect_true(unknown.why:find("distance unknown", 1, true))
+  expect_equal(unknown.clears, "let `train facts --clone Trustee=… --range Trustee=" .. B .. ".." .. D .. "` count the commits between them, or pin " .. B)
   t = train({ releases = { { tag = "3.21.0" }, { tag = "3.22.0" } }, since = "3.20.0" })
   local answer = policy.train.check(t)
   expect_equal(find(answer, "train.schema").why, "since: 3.20.0 is none of the listed releases")
@@ -371,10 +397,16 @@ test("a pair was tested as it is, or it was not", function()
   expect_equal(warned({ id = "pair:guest-components+Trustee", result = "passed", contentHash = policy.train.check(t).hash }), false)
   expect_equal(warned({ id = "pair:guest-components+Trustee", result = "passed", contentHash = "another" }), true)
   expect_equal(warned({ id = "pair:guest-components+Trustee", result = "failed" }), true)
-  -- A former train tells what moved as well as `was` does.
-  t.suites = {}
-  t.pins[2].former = D
-  expect_true(find(policy.train.check(t), "train.pair-moved-alone", "pin/Kata/Trustee.version"))
+  -- A former train tells what moved as well as `was` does. A suite that does not say what it tested may have tested what was before.
+  for _, before in ipairs({ "former", "was" }) do
+    t = train()
+    t.pins[2][before] = D
+    local hash = policy.train.check(t).hash
+    for _, case in ipairs({ { nil, true }, { "", true }, { "another", true }, { hash, false } }) do
+      t.suites = { case[1] and { id = "pair:Trustee+guest-components", result = "passed", contentHash = case[1] } }
+      expect_equal(find(policy.train.check(t), "train.pair-moved-alone", "pin/Kata/Trustee.version") ~= nil, case[2])
+    end
+  end
 end)
 
 test("what cannot be compared with Kata's pin is tested again", function()
@@ -476,6 +508,19 @@ test("an unknown name is reported with the nearest known one", function()
   local t = pin(train(), "mine", "Kata", "version", "3.23.0")
   t.projects[4] = { name = "mine" }
   expect_equal(unknown(t), "")
+  -- A project of the document's own that is nearly called as a known one, unless an edge says what it is.
+  for _, case in ipairs({ { "Truste", "Trustee" }, { "guest_component", "guest-components" }, { "Katta", "Kata" }, { "KATA", "Kata" },
+    { "enclave-c", "enclave-cc" }, { "Meta" }, { "Beta" }, { "mine" }, { "trustee-operator" } }) do
+    t = train()
+    t.projects[4] = { name = case[1], candidate = D }
+    expect_equal(unknown(t), case[2] and "error projects[" .. case[1] .. "].name " .. case[2] or "")
+    t.edges = { { from = case[1], to = "mine-too", kind = "strong" } }
+    expect_true(not unknown(t):find("projects[", 1, true))
+  end
+  t = train()
+  t.projects[4] = { name = "Truste" }
+  expect_true(find(policy.train.check(t), "train.unknown-name").clears:find("draw an edge of Truste", 1, true))
+  expect_true(find(policy.train.plan(train({ steps = { { id = "gc-tagg", state = "done" } } })), "train.unknown-name").clears:find("`needs`", 1, true))
   local answer = policy.train.check(train({ phaze = "candidate", phase = "candidat" }))
   expect_true(find(answer, "train.unknown-field").why:find("is it 'phase'?", 1, true))
   expect_true(find(answer, "train.schema").why:find("is it 'candidate'?", 1, true))
