@@ -48,7 +48,9 @@ end
 
 local function text_or_nil(value) return type(value) == "string" and value or nil end
 
+-- What a pattern finds, but in lines that are comments.
 local function captured(text, patterns)
+  text = ("\n" .. text):gsub("\n[ \t]*#[^\n]*", "\n"):gsub("\n[ \t]*//[^\n]*", "\n")
   for _, pattern in ipairs(patterns) do
     local found = { text:match(pattern) }
     if found[1] then return table.concat(found, ".") end

@@ -64,3 +64,25 @@ test("which files are read is said before any is, and what is in none of them", 
   _, answer = read("mine")
   expect_equal({ answer.known, #answer.files }, { false, 0 })
 end)
+
+test("crates and Makefiles are read however they are written, and comments are not", function()
+  for _, case in ipairs({
+    { 'kbs_protocol = { git = "https://example.com/guest-components.git", rev = "a1b2c3d", default-features = false }', "a1b2c3d" },
+    { 'kbs_protocol = { rev = "a1b2c3d", git = "g" }', "a1b2c3d" },
+    { "kbs_protocol = { git = 'g', rev = 'a1b2c3d' }\r", "a1b2c3d" },
+    { '"kbs_protocol" = {git="g",tag="v0.10.0"}', "v0.10.0" },
+    { 'kbs_protocol = { git = "g", branch = "main" }', "main" },
+    { '[dependencies.kbs_protocol]\ngit = "https://example.com/guest-components.git"\nrev = "a1b2c3d"\n\n[dependencies.other]\nrev = "eeeeeee"', "a1b2c3d" },
+    { '[workspace.dependencies.kbs_protocol]\nrev = "a1b2c3d"\ngit = "g"', "a1b2c3d" },
+    { '# kbs_protocol = { git = "g", rev = "0000000" }\nmy_kbs_protocol = { rev = "1111111" }\nkbs_protocol = { rev = "a1b2c3d" }', "a1b2c3d" },
+    { '[dependencies.kbs_protocol]\ngit = "g"\n\n[dependencies.other]\nrev = "eeeeeee"' },
+  }) do
+    expect_equal(read("Trustee", { ["Cargo.toml"] = "[package]\n" .. case[1] .. "\n" }), { case[2] and "guest-components.kbs_protocol=" .. case[2] })
+  end
+  for _, line in ipairs({ "NYDUS_SNAPSHOTTER_VERSION := v0.15.2", "NYDUS_SNAPSHOTTER_VERSION?=v0.15.2\r", "# NYDUS_SNAPSHOTTER_VERSION = v0.1.0\n  # x\nexport "
+    .. "NYDUS_SNAPSHOTTER_VERSION = v0.15.2 # why" }) do
+    expect_equal(read("operator", { ["install/pre-install-payload/Makefile"] = line .. "\n" }), { "nydus-snapshotter.NYDUS_SNAPSHOTTER_VERSION=v0.15.2" })
+  end
+  expect_equal(read("cloud-api-adaptor", { ["src/cloud-api-adaptor/go.mod"] =
+    "require (\n\tgithub.com/kata-containers/kata-containers/src/runtime v0.0.0-20251117210945-650ada7bcc8e\n)\n" }), { "Kata.go.mod=650ada7bcc8e" })
+end)

@@ -18,7 +18,16 @@ local kata_deploy = "quay.io/kata-containers/kata-deploy"
 local reqs, runtime = "quay.io/confidential-containers/reqs-payload", "quay.io/confidential-containers/runtime-payload"
 local samples = "config/samples/"
 local client = { "Cargo.toml", "tools/kbs-client/Cargo.toml", "kbs/tools/client/Cargo.toml" }
-local function cargo(name) return { name .. '%s*=%s*{[^}\n]-rev%s*=%s*"([^"]+)"', name .. '%s*=%s*{[^}\n]-tag%s*=%s*"([^"]+)"' } end
+-- A git dependency of Cargo.toml, on one line or as a table of its own; a branch is one as well, and names something else tomorrow.
+local function cargo(name)
+  local patterns = {}
+  for _, key in ipairs({ "rev", "tag", "branch" }) do
+    local value = key .. "%s*=%s*[\"']([^\"']+)[\"']"
+    patterns[#patterns + 1] = "%f[%w_]" .. name .. "[\"']?%s*=%s*{[^}\n]-%f[%w]" .. value
+    patterns[#patterns + 1] = "dependencies%." .. name .. "%][^%[]-\n%s*" .. value
+  end
+  return patterns
+end
 local trustee = { "externals", "coco-trustee" }
 local server = "MAJOR_VERSION: u64 = (%d+);.-MINOR_VERSION: u64 = (%d+);.-PATCH_VERSION: u64 = (%d+);"
 
@@ -35,7 +44,7 @@ return {
     { files = { "versions.yaml" }, path = { "externals", "nydus-snapshotter", "version" }, pins = "nydus-snapshotter", field = "version" },
   },
   operator = {
-    { files = { "install/pre-install-payload/Makefile" }, pattern = "NYDUS_SNAPSHOTTER_VERSION%s*:?=%s*(%S+)", pins = "nydus-snapshotter",
+    { files = { "install/pre-install-payload/Makefile" }, pattern = "NYDUS_SNAPSHOTTER_VERSION%s*[:?]?=%s*(%S+)", pins = "nydus-snapshotter",
       field = "NYDUS_SNAPSHOTTER_VERSION" },
     kustomize(kata_deploy, samples .. "ccruntime/default/kustomization.yaml", "Kata", "default"),
     kustomize(kata_deploy, samples .. "ccruntime/peer-pods/kustomization.yaml", "Kata", "peer-pods"),
@@ -57,6 +66,8 @@ return {
     { files = { "src/cloud-api-adaptor/versions.yaml" }, paths = { { "oci", "guest-components", "reference" }, { "oci", "guest-components", "tag" },
       { "git", "guest-components", "reference" } }, pins = "guest-components", field = "reference" },
     { files = { "src/cloud-api-adaptor/versions.yaml" }, path = { "git", "kbs", "reference" }, pins = "Trustee", field = "reference" },
+    { files = { "src/cloud-api-adaptor/go.mod" }, pattern = "github%.com/kata%-containers/kata%-containers/src/runtime%s+v[%d.]+%-%d+%-(%x+)",
+      pins = "Kata", field = "go.mod", optional = true },
     { files = { "src/cloud-api-adaptor/install/charts/peerpods/Chart.yaml" }, path = { "dependencies", { name = "kata-deploy" }, "version" },
       pins = "Kata", field = "kata-deploy", optional = true },
   },
