@@ -95,6 +95,8 @@ k8s::condition allowed(const verdict& v, std::int64_t generation) {
   std::string ids = ids_of(a.findings, docs::severity::info);
   if (a.verdict != docs::decision::allow && !v.content.empty())
     ids += "; a waiver quotes the hash " + v.content;
+  if (a.verdict != docs::decision::allow && !v.consent_problem.empty())
+    ids += "; in the ConfigMap " + std::string(names::consent) + ": " + v.consent_problem;
   switch (a.verdict) {
     case docs::decision::allow: return say("True", release_reason::clean, std::move(ids));
     case docs::decision::needs_approval:
@@ -214,6 +216,7 @@ awaitable<k8s::result<k8s::next>> home_releases::reconcile(std::string name) {
     v.alone = co_await books_->step(std::string(), name, usual);
   }
   if (v.unreadable.empty()) v.content = b->content->hash;
+  v.consent_problem = books_->consent_problem();
   const release* found = releases_.find({"", name});
   if (!found || !books_->is_read()) co_return k8s::await_change();
   const release now = *found;

@@ -27,8 +27,9 @@ using reactor::awaitable;
 struct verdict {
   std::optional<library::image_answer> image;
   std::optional<library::step_answer> alone;
-  std::string unreadable;  // why there are no answers
-  std::string content;     // the hash of its content, which a waiver quotes
+  std::string unreadable;            // why there are no answers
+  std::string content;               // the hash of its content, which a waiver quotes
+  std::string consent_problem = {};  // what is wrong with the waivers
 };
 /// Puts Mapped and Allowed among the conditions. Returns whether anything but a time is different.
 bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int64_t generation,

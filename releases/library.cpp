@@ -76,6 +76,14 @@ void library::consent_to(std::string_view text) {
   changed();
 }
 
+std::string library::consent_problem() const {
+  if (!consent_problem_.empty()) return consent_problem_;
+  std::vector<std::string> names;
+  for (const auto& [name, read] : books_) names.push_back(name);
+  const auto lost = docs::lost_waivers(waivers_, names, {});
+  return lost.empty() ? std::string() : lost.front().evidence + ": " + lost.front().why;
+}
+
 void library::reconsider() {
   changed();
 }

@@ -1,6 +1,7 @@
 #include "releases/outlook.hpp"
 
 #include "releases/hold.hpp"
+#include "releases/names.hpp"
 
 #include <algorithm>
 
@@ -49,6 +50,8 @@ units::hold held(const evidence& e, const units::hold_kind& why, std::string sen
   const bool waivable = why == hold_code::denied.code || why == hold_code::approval.code;
   if (waivable && !e.content.empty())
     released += "; a waiver names release: " + e.release + ", hash: " + e.content;
+  if (waivable && !e.consent_problem.empty())
+    released += "; in the ConfigMap " + std::string(names::consent) + ": " + e.consent_problem;
   return {e.pool, std::string(why.code), std::move(sentence), std::move(released), {}};
 }
 

@@ -17,6 +17,7 @@ struct evidence {
   std::string at;        // the Release whose image `ref` is; empty: of none that is at home
   std::string release;   // that it shall have; empty: nobody knows
   std::string content;   // the hash of that Release's content, which a waiver quotes
+  std::string consent_problem = {};  // what is wrong with the waivers at home
   // What `ref` was resolved to, and what it names by now where that is something else.
   std::string digest, moved_to;
   std::string why_none;  // as a sentence, when nobody knows, or when it cannot be read

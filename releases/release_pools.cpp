@@ -276,6 +276,7 @@ awaitable<void> release_pools::find_release(looking& at) {
   e.release = answer->reference;
   const auto b = at.home.books->find(e.release);
   if (b && b->content) e.content = b->content->hash;
+  e.consent_problem = at.home.books->consent_problem();
   if (b && !b->content) e.why_none = e.release + " cannot be read: " + b->problem;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace cli {
 namespace {
@@ -39,14 +40,34 @@ judged_release unreadable_row(const unreadable_file& f) {
   return j;
 }
 
+/// Consent that counts for nothing, in a row of its own where there is any.
+void add_lost_waivers(const repository& all, const std::set<std::string>& rules,
+                      const std::string& provider, std::vector<judged_release>& to) {
+  std::vector<std::string> names;
+  for (const auto& [name, folder] : all.folders)
+    for (const auto& release : folder.releases) names.push_back(release->name);
+  std::vector<waiver> asked;
+  for (const waiver& w : all.waivers)
+    if (provider.empty() || w.of.starts_with(provider + "-")) asked.push_back(w);
+  judged_release j;
+  j.name = j.folder = "waivers.yaml";
+  j.answer.level = "-";
+  j.answer.rolls = "-";
+  j.answer.findings = lost_waivers(asked, names, {rules.begin(), rules.end()});
+  j.answer.verdict = decide(j.answer.findings);
+  if (!j.answer.findings.empty()) to.push_back(std::move(j));
+}
+
 /// What is said of a folder as a whole, in a row of its own where there is something.
 reactor::awaitable<result<void>> add_folder(policies::host& packs, const repository& all,
                                             const provider_folder& folder,
+                                            std::set<std::string>& rules,
                                             std::vector<judged_release>& to) {  // borrowed
   auto question = std::make_shared<const folder_question>(question_about(all, folder));
   policies::subject who = who_asks;
   auto said = co_await judge_folder(packs, std::move(who), std::move(question));
   if (!said) co_return said.error();
+  rules.insert(said->rules.begin(), said->rules.end());
   if (said->findings.empty()) co_return result<void>();
   judged_release j;
   j.name = folder.name + "/";
@@ -173,6 +194,7 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
                            "there is none in " + settings.dir);
   }
   check_outcome out;
+  std::set<std::string> rules;
   for (const auto& [name, folder] : all->folders) {
     bool any = false;
     for (std::size_t i = 0; i < folder.releases.size(); ++i) {
@@ -191,7 +213,7 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
       any = true;
     }
     if (any && !only) {
-      auto done = co_await add_folder(packs, *all, folder, out.releases);
+      auto done = co_await add_folder(packs, *all, folder, rules, out.releases);
       if (!done) co_return done.error();
     }
   }
@@ -200,6 +222,7 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
       if (settings.provider.empty() || f.file.starts_with(settings.provider + "/"))
         out.releases.push_back(unreadable_row(f));
     }
+    add_lost_waivers(*all, rules, settings.provider, out.releases);
   }
   if (out.releases.empty())
     co_return make_fault(errc::not_found, "check Releases",

@@ -279,7 +279,9 @@ page check_text(const std::vector<judged_release>& all, colours tint) {
     for (const finding& f : j.answer.findings) {
       errors += f.how == severity::error;
       warnings += f.how == severity::warn;
-      if (f.how == severity::error || !f.blocking.empty()) worth.push_back(f);
+      // Consent that does not count is why its author reads this.
+      if (f.how == severity::error || !f.blocking.empty() || f.id == "waiver.void")
+        worth.push_back(f);
     }
     const std::string name = shown_name(j);
     rows.row({name, j.from, j.answer.level, j.answer.rolls, std::to_string(errors),

@@ -1,6 +1,8 @@
 #include "policies/releases/consent.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace policies::releases {
 namespace {
@@ -32,7 +34,79 @@ void lower(finding& f, const waiver& w) {
   f.why += "; waived" + (w.by.empty() ? "" : " by " + w.by) + ": " + w.reason;
 }
 
+finding note_of(const waiver& w, std::string why) {
+  finding note;
+  note.id = "waiver.void";
+  note.subject = w.subject;
+  note.rule = w.rule;
+  note.why = std::move(why);
+  note.evidence = w.place;
+  return note;
+}
+
+/// A warning: there is no `kind` of this name.
+finding unknown(const waiver& w, const std::string& kind, const std::string& name,
+                const std::vector<std::string>& known) {
+  const std::string_view near = nearest(known, name);
+  std::string why = "it counts for nothing: there is no " + kind + " '" + name + "'";
+  if (!near.empty()) why += "; is it '" + std::string(near) + "'?";
+  finding note = note_of(w, std::move(why));
+  note.how = severity::warn;
+  note.from = name;
+  note.to = near;
+  return note;
+}
+
+bool has(const std::vector<std::string>& all, const std::string& name) {
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
 }  // namespace
+
+std::vector<finding> lost_waivers(const std::vector<waiver>& waivers,
+                                  const std::vector<std::string>& releases,
+                                  const std::vector<std::string>& rules) {
+  std::vector<finding> lost;
+  for (const waiver& w : waivers) {
+    if (w.about != waiver::subject_kind::release) continue;
+    if (!has(releases, w.of)) {
+      lost.push_back(unknown(w, "Release", w.of, releases));
+    } else if (!rules.empty() && !has(rules, w.rule)) {
+      lost.push_back(unknown(w, "rule", w.rule, rules));
+    }
+  }
+  put_in_order(lost);
+  return lost;
+}
+
+std::vector<finding> unused_waivers(const std::vector<waiver>& waivers, const std::string& train,
+                                    const std::vector<std::string>& rules,
+                                    const std::vector<finding>& found) {
+  std::vector<finding> unused;
+  std::string others, first_place;
+  for (const waiver& w : waivers) {
+    if (w.of != train) {
+      if (w.about != waiver::subject_kind::train) continue;  // consent to a Release
+      others += (others.empty() ? "" : ", ") + w.of;
+      if (first_place.empty()) first_place = w.place;
+    } else if (!has(rules, w.rule)) {
+      unused.push_back(unknown(w, "rule", w.rule, rules));
+    } else if (std::none_of(found.begin(), found.end(), [&](const finding& f) {
+                 return f.id == w.rule && f.subject == w.subject;
+               })) {
+      unused.push_back(note_of(w, "it waives " + w.rule + ", which is not found of this"));
+    }
+  }
+  if (!others.empty()) {
+    finding note;
+    note.id = "waiver.void";
+    note.subject = "train/" + train;
+    note.why = "consent to other trains counts for nothing here: " + others;
+    note.evidence = first_place;
+    unused.push_back(std::move(note));
+  }
+  return unused;
+}
 
 std::vector<finding> with_consent(std::vector<finding> findings, const std::vector<waiver>& waivers,
                                   const document& release, reactor::wall_time now) {
@@ -50,14 +124,9 @@ std::vector<finding> with_consent(std::vector<finding> findings, const std::vect
       finding& f = findings[i];
       if (f.id != w.rule || f.subject != w.subject || f.how == severity::info) continue;
       if (!why.empty()) {
-        finding note;
-        note.id = "waiver.void";
-        note.subject = w.subject;
-        note.rule = w.rule;
+        finding note = note_of(w, "a waiver of " + w.rule + " does not count: " + why);
         note.from = w.hash;
         note.to = about.hash;
-        note.why = "a waiver of " + w.rule + " does not count: " + why;
-        note.evidence = "waivers.yaml";
         about_waivers.push_back(std::move(note));
       } else if (!lowered[i]) {
         lower(f, w);

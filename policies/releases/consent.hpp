@@ -23,4 +23,16 @@ std::vector<finding> with_consent(std::vector<finding> findings, const std::vect
 std::vector<finding> with_consent(std::vector<finding> findings, const std::vector<waiver>& waivers,
                                   const document& release, reactor::wall_time now);
 
+/// A warning (`waiver.void`) for each consent that can count for nothing: its Release is none of
+/// `releases`, or its rule none of `rules`. No `rules` at all: rules are not looked at.
+std::vector<finding> lost_waivers(const std::vector<waiver>& waivers,
+                                  const std::vector<std::string>& releases,
+                                  const std::vector<std::string>& rules);
+
+/// What is said of consent beside a train: a warning for each rule that is none of `rules`, an info
+/// for each finding that there is not, and one info of all that is about other trains.
+std::vector<finding> unused_waivers(const std::vector<waiver>& waivers, const std::string& train,
+                                    const std::vector<std::string>& rules,
+                                    const std::vector<finding>& found);
+
 }  // namespace policies::releases

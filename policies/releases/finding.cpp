@@ -22,7 +22,10 @@ std::string expected_one_of(std::initializer_list<std::string_view> known, std::
   return text + ", got '" + reactor::printable(got, 100) + "'";
 }
 
-std::string_view nearest(std::initializer_list<std::string_view> known, std::string_view got) {
+namespace {
+
+template <class Words>
+std::string_view nearest_of(const Words& known, std::string_view got) {
   std::string_view best;
   std::size_t least = 3;  // so many letters away is another word
   for (const std::string_view word : known) {
@@ -42,6 +45,15 @@ std::string_view nearest(std::initializer_list<std::string_view> known, std::str
     }
   }
   return best;
+}
+
+}  // namespace
+
+std::string_view nearest(std::initializer_list<std::string_view> known, std::string_view got) {
+  return nearest_of(known, got);
+}
+std::string_view nearest(const std::vector<std::string>& known, std::string_view got) {
+  return nearest_of(known, got);
 }
 
 std::string_view to_string(severity s) {

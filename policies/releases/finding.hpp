@@ -24,6 +24,7 @@ std::string expected_one_of(std::initializer_list<std::string_view> known, std::
 
 /// The known word that is at most two letters away; empty when none is.
 std::string_view nearest(std::initializer_list<std::string_view> known, std::string_view got);
+std::string_view nearest(const std::vector<std::string>& known, std::string_view got);
 
 enum class severity { info, warn, error };
 std::string_view to_string(severity s);

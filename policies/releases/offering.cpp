@@ -95,8 +95,9 @@ result<Answer> read_answer(const value& answer, void (*fill)(answer_reader&, Ans
   return out;
 }
 
-result<offering_answer> read_folder(const value& answer) {
-  return read_answer<offering_answer>(answer, [](answer_reader&, offering_answer&) {});
+result<folder_answer> read_folder(const value& answer) {
+  return read_answer<folder_answer>(
+      answer, [](answer_reader& from, folder_answer& to) { to.rules = from.texts("rules"); });
 }
 
 pin_edit read_edit(answer_reader& from) {
@@ -186,13 +187,13 @@ bool equal(const request_block& a, const request_block& b) {
 
 }  // namespace
 
-reactor::awaitable<result<offering_answer>> judge_folder(
+reactor::awaitable<result<folder_answer>> judge_folder(
     host& packs, subject s, std::shared_ptr<const folder_question> question) {
   const std::size_t entries = question->releases.size() +
                               (question->requests ? question->requests->blocks.size() : 0) +
                               (question->registered ? question->registered->size() : 0);
-  co_return co_await ask<offering_answer>(packs, "release.folder", std::move(s),
-                                          std::move(question), entries, read_folder);
+  co_return co_await ask<folder_answer>(packs, "release.folder", std::move(s), std::move(question),
+                                        entries, read_folder);
 }
 
 folder_question question_about(const repository& all, const provider_folder& folder) {

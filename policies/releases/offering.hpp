@@ -18,8 +18,12 @@ struct offering_answer {
   call_cost cost;
 };
 
-/// `release.folder`: what is to be said of a provider's Releases as a whole?
+/// `release.folder`: what is to be said of a provider's Releases as a whole, and which rules are
+/// there?
 /// Failure  nothing is known to be wrong, and nothing to be right.
+struct folder_answer : offering_answer {
+  std::vector<std::string> rules;  // the ids that findings may have; empty: the pack does not say
+};
 struct folder_question {
   std::string folder;
   std::vector<std::shared_ptr<const document>> releases;
@@ -27,7 +31,7 @@ struct folder_question {
   std::optional<std::vector<std::string>> registered;
   std::optional<std::map<std::string, std::string>> app_ranges;
 };
-reactor::awaitable<reactor::result<offering_answer>> judge_folder(
+reactor::awaitable<reactor::result<folder_answer>> judge_folder(
     host& packs, subject s, std::shared_ptr<const folder_question> question);
 folder_question question_about(const repository& all, const provider_folder& folder);
 

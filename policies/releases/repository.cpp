@@ -313,7 +313,10 @@ result<std::vector<waiver>> read_waivers(std::string_view text, std::string file
       waiver w;
       (void)from.unknown(
           *o, {"rule", "subject", "release", "train", "hash", "reason", "by", "until"}, here, "");
-      const char* of = o->contains("train") && !o->contains("release") ? "train" : "release";
+      const bool of_train = o->contains("train") && !o->contains("release");
+      if (of_train) w.about = waiver::subject_kind::train;
+      w.place = from.file() + ": " + here.name;
+      const char* of = of_train ? "train" : "release";
       for (const auto& [name, into] :
            {std::pair{"rule", &w.rule}, {"subject", &w.subject}, {of, &w.of}, {"hash", &w.hash}})
         *into = from.text(*o, name, here, "", need::required).value_or("");

@@ -41,6 +41,8 @@ struct waiver {
   std::string rule, subject;
   std::string of;  // the name of the Release or train
   std::string hash, reason, by, until;
+  enum class subject_kind { release, train } about = subject_kind::release;  // what `of` names
+  std::string place = {};  // of the entry: "waivers.yaml: waivers[2]"
 };
 
 /// Limits   1 MiB, 1,000 blocks and as many requests in each.

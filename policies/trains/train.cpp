@@ -187,11 +187,17 @@ result<train_answer> read_train_answer(const value& answer, const train_consent&
   out.retest = from.one_of("retest", {"", "skipped", "required"});
   out.hash = from.text("hash");
   out.matches = from.list<match_row>("matches", read_match);
+  out.rules = from.texts("rules");
   out.findings = releases::read_findings(from);
   from.done();
   if (wrong) return *wrong;
   out.findings = releases::with_consent(std::move(out.findings), agreed.waivers,
                                         releases::consented{agreed.train, out.hash}, agreed.now);
+  if (!out.rules.empty()) {
+    auto unused = releases::unused_waivers(agreed.waivers, agreed.train, out.rules, out.findings);
+    out.findings.insert(out.findings.end(), unused.begin(), unused.end());
+    releases::put_in_order(out.findings);
+  }
   out.verdict = releases::decide(out.findings);
   if (out.verdict == releases::decision::deny) {
     out.retags.clear();

@@ -80,6 +80,7 @@ struct train_answer {
   std::string retest;              // promote: skipped, required
   std::string hash;  // check, plan, promote: of the content that suites and waivers are bound to
   std::vector<match_row> matches;
+  std::vector<std::string> rules;  // check, plan, promote: the ids that findings may have
   std::vector<releases::finding> findings;
   releases::decision verdict = releases::decision::allow;
   call_cost cost;

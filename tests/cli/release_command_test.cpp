@@ -123,6 +123,20 @@ TEST(ReleaseCommand, WaitsForConsentToContentAndForNoOther) {
       "  hash: " +
           hash + "\n  reason: agreed in the meeting\n  by: me\n");
   EXPECT_EQ(run(step).code, 0);
+  EXPECT_THAT(run({"check", folder.path()}).out, testing::Not(HasSubstr("waivers.yaml")));
+  const std::string good = *reactor::load_file(folder.path() + "/waivers.yaml", 10'000);
+  for (const auto& [from, to, says] :
+       {std::tuple{"rule: nodes.roll-in-patch", "rule: node.roll-in-patch",
+                   "is it 'nodes.roll-in-patch'?"},
+        {"release: azure-34.5.1", "release: azure-34.5", "is it 'azure-34.5.0'?"}}) {
+    std::string wrong = good;
+    wrong.replace(wrong.find(from), std::string(from).size(), to);
+    folder.write("waivers.yaml", wrong);
+    const outcome o = run({"check", folder.path()});
+    EXPECT_THAT(o.out, testing::AllOf(HasSubstr("waiver.void"), HasSubstr(says)));
+    EXPECT_EQ(run(step).code, 3);
+  }
+  folder.write("waivers.yaml", good);
   std::string later = release("34.5.1", "1.34.11");
   later.replace(later.find("2026-07"), 7, "2027-07");
   folder.write("azure/v34.5.1/release.yaml", later);
@@ -763,6 +777,19 @@ TEST(TrainCommand, IsExcusedByAWaiverBesideIt) {
   const outcome other = run({"check", file}, "train");
   EXPECT_EQ(other.code, 3);
   EXPECT_THAT(other.out, HasSubstr("waiver.void"));
+  // Consent that names nothing is told, and changes nothing.
+  folder.write(
+      "waivers.yaml",
+      "- {rule: train.bundle-kinds, subject: project/Kata, train: v1, hash: a, reason: b}\n"
+      "- {rule: train.bundle-kind, subject: project/Katta, train: v1, hash: a, reason: b}\n"
+      "- {rule: train.bundle-kind, subject: project/Kata, train: v2, hash: a, reason: b}\n");
+  for (const char* command : {"check", "plan"}) {
+    const outcome lost = run({command, file}, "train");
+    EXPECT_EQ(lost.code, 3);
+    EXPECT_THAT(lost.out, HasSubstr("is it 'train.bundle-kind'?"));
+    EXPECT_THAT(lost.out, HasSubstr("which is not found of this"));
+    EXPECT_THAT(lost.out, HasSubstr("consent to other trains counts for nothing here: v2"));
+  }
   folder.write("waivers.yaml", "- {rule: train.bundle-kind, train: v1}\n");
   const outcome bad = run({"check", file}, "train");
   EXPECT_EQ(bad.code, 1);

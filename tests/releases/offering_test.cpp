@@ -12,8 +12,8 @@ using testing::HasSubstr;
 TEST(ReleaseFolder, SaysWhatIsNotKnownOnceForAll) {
   asking policy;
   const auto& capa = real_releases().folders.at("capa");
-  const auto a = asked<offering_answer, folder_question>(policy, judge_folder,
-                                                         question_about(real_releases(), capa));
+  const auto a = asked<folder_answer, folder_question>(policy, judge_folder,
+                                                       question_about(real_releases(), capa));
   std::string rules;
   for (const finding& f : a.findings) {
     if (f.id == "check.not-evaluated") rules += f.rule + " ";
@@ -34,7 +34,7 @@ TEST(ReleaseFolder, CallsNoRuleOfTheRealOnesDeadThatMayStillBeNeeded) {
   std::size_t dead = 0, rules = 0;
   for (const auto& [name, folder] : real_releases().folders) {
     if (folder.requests) rules += folder.requests->blocks.size();
-    for (const finding& f : asked<offering_answer, folder_question>(
+    for (const finding& f : asked<folder_answer, folder_question>(
                                 policy, judge_folder, question_about(real_releases(), folder))
                                 .findings) {
       if (f.id != "request.dead") continue;
@@ -51,7 +51,7 @@ TEST(ReleaseFolder, KnowsWhatIsListedAndNotThere) {
   folder_question q;
   q.folder = "capa";
   q.registered = {"v34.0.0/release.yaml"};
-  const auto a = asked<offering_answer, folder_question>(policy, judge_folder, q);
+  const auto a = asked<folder_answer, folder_question>(policy, judge_folder, q);
   EXPECT_EQ(a.verdict, decision::deny);
   EXPECT_EQ(a.findings.at(0).subject, "release/capa/v34.0.0");
 }

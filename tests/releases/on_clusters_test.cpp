@@ -486,6 +486,27 @@ TEST_F(ReleasesOnAFewClusters, ConsentAtHomeLetsAStepThatRollsInAPatchGoAhead) {
     // What consent has to quote stands where a person reads that it is asked for.
     EXPECT_NE(holds.at("aws-0").released_by.find(document->hash), std::string::npos);
     EXPECT_EQ(detail(units_of(waiting)["aws-0"], "content"), document->hash);
+    const auto agree = [&](const std::string& text) {
+      json::object data;
+      data["waivers.yaml"] = text;
+      world_->home_api().put(
+          {{"apiVersion", "v1"},
+           {"kind", "ConfigMap"},
+           {"metadata", {{"name", "windlass-releases"}, {"namespace", "default"}}},
+           {"data", std::move(data)}});
+    };
+    // Consent that cannot count is told where a person reads that it is asked for.
+    const std::vector<std::pair<std::string, std::string>> lost = {
+        {"- {rule: a, subject: b, release: aws-34.4, hash: c}\n",
+         "waivers[1]: it counts for nothing: there is no Release 'aws-34.4'; is it 'aws-34.4.1'?"},
+        {"- {rule: a}\n", "waivers[1].subject: subject is missing"}};
+    for (const auto& [text, says] : lost) {
+      agree(text);
+      co_await loop_.sleep_for(1min);
+      const rows_by_cluster told = co_await plan();
+      EXPECT_NE(holds_of(told)["aws-0"].released_by.find(says), std::string::npos)
+          << holds_of(told)["aws-0"].released_by;
+    }
     std::string waivers;
     for (const char* rule : {"level.too-high", "nodes.roll-in-patch"})
       waivers +=
@@ -493,12 +514,7 @@ TEST_F(ReleasesOnAFewClusters, ConsentAtHomeLetsAStepThatRollsInAPatchGoAhead) {
           (std::string(rule) == "level.too-high" ? "component/os-tooling" : "release/aws-34.4.2") +
           ", release: aws-34.4.2, hash: " + document->hash +
           ", reason: a hole must be closed, by: anna}\n";
-    json::object data;
-    data["waivers.yaml"] = waivers;
-    world_->home_api().put({{"apiVersion", "v1"},
-                            {"kind", "ConfigMap"},
-                            {"metadata", {{"name", "windlass-releases"}, {"namespace", "default"}}},
-                            {"data", std::move(data)}});
+    agree(waivers);
     co_await loop_.sleep_for(1min);
     const rows_by_cluster later = co_await plan();
     const auto left = holds_of(later);

@@ -220,7 +220,7 @@ TEST(ReleaseOrder, MeansNothingToWhatIsAskedOfDraftsAndFolders) {
     folder_question other_whole = whole;
     turn(other_whole.releases);
     if (other_whole.registered) turn(*other_whole.registered);
-    ask.compare<offering_answer, folder_question>(judge_folder, whole, other_whole, name);
+    ask.compare<folder_answer, folder_question>(judge_folder, whole, other_whole, name);
 
     publish_question publish{last, {}};
     publish_question other_publish{other_gate.step.release, {}};

@@ -230,6 +230,11 @@ TEST(ReleaseConditions, QuoteTheHashThatAWaiverNeedsWhereTheyDeny) {
   v.alone = releases::library::step_answer(alone);
   EXPECT_TRUE(releases::put_conditions(all, v, 1, {}));
   EXPECT_EQ(all[1].message, "depends.cycle; a waiver quotes the hash c0ffee");
+  v.consent_problem = "waivers.yaml: waivers[1]: no";
+  EXPECT_TRUE(releases::put_conditions(all, v, 1, {}));
+  EXPECT_EQ(all[1].message,
+            "depends.cycle; a waiver quotes the hash c0ffee; in the ConfigMap windlass-releases: "
+            "waivers.yaml: waivers[1]: no");
 }
 
 TEST(ReleaseConditions, AreWrittenOnlyWhenTheySayAnotherThing) {

@@ -2,7 +2,9 @@
 local clears = require("clears")
 local tables = require("tables")
 
-local findings, nothing = {}, {}
+local findings, nothing = { rules = {} }, {}
+for id in pairs(tables.severities) do findings.rules[#findings.rules + 1] = id end
+table.sort(findings.rules)
 
 -- What clears it, in words; nil where nobody says.
 local function cleared_by(found)

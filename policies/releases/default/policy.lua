@@ -177,11 +177,11 @@ end
 
 -- folder(question): what is to be said of a provider's Releases as a whole?
 --   question   folder, releases, requests, registered, app_ranges (each may be nil but the first two)
---   answer     findings
+--   answer     findings, rules (every id that a finding may have: what consent may name)
 local function whole(question)
   local list, add = findings.new()
   folder.check(question, add)
-  return { findings = list }
+  return { findings = list, rules = findings.rules }
 end
 
 -- bump(question): what would the next Release be?

@@ -18,6 +18,9 @@ local function cleared_by(found)
   return whole and text or nil
 end
 
+-- Every id that a finding may have: what consent may name.
+facts.rules = names.sorted(tables.severities)
+
 function facts.findings()
   local list = {}
   local function add(id, subject, why, more)

@@ -26,10 +26,11 @@ local function judged(document)
   return { list = list, add = add, train = train, results = results, next = next_release, earliest = earliest }
 end
 
--- check(train): { findings, checks (name, result, saw: what was compared), hash (what suites and waivers are bound to) }
+-- check(train): { findings, rules (every id that a finding may have), checks (name, result, saw: what was compared), hash (what suites
+-- and waivers are bound to) }
 local function check(document)
   local j = judged(document)
-  return { checks = j.results, hash = j.train.hash, findings = j.list }
+  return { checks = j.results, hash = j.train.hash, findings = j.list, rules = facts.rules }
 end
 
 -- plan(train): check, and { steps (id, state, why, needs, …), void (suites), order and edges of projects, next (release of the bundle), earliest (the day
@@ -37,7 +38,7 @@ end
 local function plan(document)
   local j = judged(document)
   return { checks = j.results, steps = steps.plan(j.train, j.results, j.add), void = j.train.void, next = j.next, earliest = j.earliest,
-    hash = j.train.hash, findings = j.list, edges = steps.edges(j.train), order = consistency.order(j.train.edges, function() end, j.train.file) }
+    hash = j.train.hash, findings = j.list, rules = facts.rules, edges = steps.edges(j.train), order = consistency.order(j.train.edges, function() end, j.train.file) }
 end
 
 -- promote(train): check, with project and tag to give; { retag (from, to, arch, digest), indexes (to, parts: from, digest, architecture),
@@ -46,7 +47,7 @@ local function promote(document)
   local j = judged(document)
   local wanted = j.train.promote or {}
   local out = promotion.plan(j.train, wanted.project, wanted.tag, j.add)
-  out.checks, out.findings = j.results, j.list
+  out.checks, out.findings, out.rules = j.results, j.list, facts.rules
   return out
 end
 
