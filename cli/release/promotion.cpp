@@ -37,6 +37,11 @@ public:
       auto done = co_await name_index(one);
       if (!done) co_return stopped(done.error());
     }
+    // A registry takes no name under a condition: another promotion may have overwritten one.
+    for (const named_image& one : named_) {
+      auto done = co_await still_is(one);
+      if (!done) co_return stopped(done.error());
+    }
     co_return std::move(named_);
   }
 
@@ -88,18 +93,26 @@ private:
     co_return result<void>();
   }
 
+  reactor::awaitable<result<void>> still_is(named_image one) {
+    auto to = registry::parse_oci_reference(one.ref);
+    if (!to) co_return make_fault(errc::malformed, "promote " + one.ref, to.error().text);
+    oci_reference name = *to;
+    auto now = co_await client_.current_digest(std::move(name), one.digest);
+    if (!now) co_return refused(now.error());
+    if (*now != one.digest)
+      co_return make_fault(errc::refused, "promote " + one.ref,
+                           "it is " + *now + " by now, and " + one.digest + " was stored");
+    co_return result<void>();
+  }
   /// What is written is asked for: that is what counts.
   reactor::awaitable<result<void>> prove(oci_reference to, std::string digest,
                                          registry::retagged how) {
-    auto now = co_await client_.current_digest(to, digest);
-    if (!now) co_return refused(now.error());
-    if (*now != digest)
-      co_return make_fault(errc::refused, "promote " + to.text(),
-                           "it is " + *now + " by now, and " + digest + " was stored");
-    named_.push_back({to.text(), std::move(digest),
-                      how == registry::retagged::made ? named_image::naming::given
-                                                      : named_image::naming::there_already});
-    co_return result<void>();
+    named_image one{to.text(), std::move(digest),
+                    how == registry::retagged::made ? named_image::naming::given
+                                                    : named_image::naming::there_already};
+    auto done = co_await still_is(one);
+    if (done) named_.push_back(std::move(one));
+    co_return done;
   }
   reactor::awaitable<result<void>> name_image(pair_of_names one) {
     auto done = co_await registry::retag(client_, one.from, one.to);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A train's images in a real registry: what was tested gets its new name by its digest, or is tested again; or nothing does.
+"""A train's images in a real registry: what was tested gets its new name by its digest, or is tested again; or nothing does. A registry that
+refuses or is gone in the middle leaves facts as they were, and names that a second run goes on with.
 
     tests/live/releases.py build/release
 
 Starts docker-registry on loopback with a throwaway folder and ends it by its process id. Without docker-registry it skips.
 """
-import json, os, shutil, subprocess, sys, tempfile
+import http.client, http.server, json, os, re, shutil, subprocess, sys, tempfile, threading
 
 sys.dont_write_bytecode = True
 from image_registry import Registry, program
@@ -22,6 +23,47 @@ def run(*arguments, code=0):
     ended = subprocess.run([windlass, "train", *arguments], capture_output=True, text=True, timeout=120)
     assert ended.returncode == code, (arguments, ended.returncode, ended.stdout, ended.stderr)
     return ended
+
+
+class Failing(http.server.ThreadingHTTPServer):
+    """Passes on what it is asked, until `after` requests: then it answers 401, or closes the connection."""
+
+    def __init__(self, to, after, how):
+        self.to, self.after, self.how, self.asked, self.lock = to, after, how, 0, threading.Lock()
+        super().__init__(("127.0.0.1", 0), Passing)
+        self.host = "127.0.0.1:%d" % self.server_address[1]
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Passing(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        with self.server.lock:
+            self.server.asked += 1
+            fails = self.server.asked > self.server.after
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.close_connection = True
+        if fails and self.server.how == "gone":
+            return
+        if fails:
+            self.send_response(401)
+            self.end_headers()
+            return
+        other = http.client.HTTPConnection(self.server.to)
+        other.request(self.command, self.path, body, {k: v for k, v in self.headers.items() if k.lower() not in ("host", "connection")})
+        answer = other.getresponse()
+        bytes_read = answer.read()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("connection", "transfer-encoding"):
+                self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(bytes_read)
+        other.close()
+
+    do_HEAD = do_PUT = do_POST = do_GET
 
 
 folder = tempfile.mkdtemp()
@@ -118,6 +160,38 @@ try:
     answer = promote()
     assert answer["retest"] == "skipped" and answer["retag"] == [], answer
     print("## live releases: 13 images and 7 indexes named, a second test skipped: %s = %s" % (skipped["from"][:24], skipped["to"]))
+
+    # A registry that refuses, or is gone, in the middle.
+    with open(facts, "rb") as f:
+        before = f.read()
+    whole = Failing(registry.host, 10**9, "")
+    run("facts", facts, "--plain-http", "--registry", whole.host, "--image", "staged-images/kbs", "--image", "staged-images/rvps")
+    asked = whole.asked
+    whole.shutdown()
+    with open(facts, "wb") as f:
+        f.write(before)
+    for how in ("401", "gone"):
+        for after in range(asked):
+            proxy = Failing(registry.host, after, how)
+            run("facts", facts, "--plain-http", "--registry", proxy.host, "--image", "staged-images/kbs", "--image", "staged-images/rvps", code=1)
+            proxy.shutdown()
+            with open(facts, "rb") as f:
+                assert f.read() == before, "facts of a registry that failed were written"
+    in_part = 0
+    for number, (how, after) in enumerate([("401", 60), ("gone", 60), ("401", 90), ("gone", 120), ("401", 150)]):
+        next_tag = "v0.18.%d" % number
+        arguments = ("promote", train, "--facts", facts, "--project", "Trustee", "--tag", next_tag)
+        proxy = Failing(registry.host, after, how)
+        ended = run(*arguments, "--registry", proxy.host, "--plain-http", "--write", code=1)
+        proxy.shutdown()
+        said = re.search(r"\((\d+) of 20 are named\)", ended.stderr)
+        there = [name for name in released for t in registry.tags(name) if next_tag in t]
+        assert len(there) == 0 if said is None else len(there) - int(said[1]) in (0, 1), (there, ended.stderr)
+        in_part += 0 < len(there) < 20
+        ended = json.loads(run(*arguments, *write, "-o", "json").stdout)
+        assert len(ended["named"]) == 20 and sum(n["how"] == "there already" for n in ended["named"]) == len(there), (there, ended["named"])
+    assert in_part > 0, "no promotion ended in part"
+    print("## live releases: %d facts and 5 promotions that a registry ended; %d in part, each finished by a second run" % (2 * asked, in_part))
 
     # More tags than asked for are said, not cut.
     ended = run("facts", facts, "--plain-http", "--registry", registry.host, "--image", "staged-images/kbs", "--limit", "1", code=1)
