@@ -5,6 +5,7 @@
 #include "policies/releases/mapping.hpp"
 #include "policies/releases/repository.hpp"
 #include "tests/policies/host/run.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -141,6 +142,26 @@ inline std::shared_ptr<document> release_of(const std::string& name,
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   return std::make_shared<document>(read ? std::move(*read) : document());
 }
+
+/// A copy of a stock pack with one text in one of its files replaced; its own tests are left out.
+struct edited_pack {
+  edited_pack(const std::string& pack, const std::string& file, const std::string& from,
+              const std::string& to) {
+    for (pack_source& source : stock_packs()) {
+      if (source.folder != pack) continue;
+      for (auto& [name, content] : source.files) {
+        if (name.ends_with("_test.lua")) continue;
+        if (name == file) {
+          const std::size_t at = content.find(from);
+          EXPECT_NE(at, content.npos) << from;
+          if (at != content.npos) content.replace(at, from.size(), to);
+        }
+        folder.write("mine/" + name, content);
+      }
+    }
+  }
+  reactor::temporary_folder folder;
+};
 
 /// What a policy answers; a fault fails the test.
 template <class Answer, class Question>

@@ -14,26 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A copy of a stock pack with one text in one of its files replaced; its own tests are left out.
-struct edited_pack {
-  edited_pack(const std::string& pack, const std::string& file, const std::string& from,
-              const std::string& to) {
-    for (pack_source& source : stock_packs()) {
-      if (source.folder != pack) continue;
-      for (auto& [name, content] : source.files) {
-        if (name.ends_with("_test.lua")) continue;
-        if (name == file) {
-          const std::size_t at = content.find(from);
-          EXPECT_NE(at, content.npos) << from;
-          if (at != content.npos) content.replace(at, from.size(), to);
-        }
-        folder.write("mine/" + name, content);
-      }
-    }
-  }
-  reactor::temporary_folder folder;
-};
-
 std::shared_ptr<document> of_provider(const std::string& provider, const std::string& chart) {
   return release_of(provider + "-35.0.0", {"cluster-" + provider + " " + chart, "flatcar 4593.2.4",
                                            "kubernetes 1.35.1", "os-tooling 1.33.1"});
@@ -313,6 +293,60 @@ TEST(TrainData, EqualDigestsAreWhatSkipsASecondTest) {
                           "there and there ~= \"\" and there ~= tested", "false");
   asking policy({blind.folder.path()});
   EXPECT_EQ(about_train(policy, trains::hook::promote, text).retest, "skipped");
+}
+
+TEST(TrainData, AnImageOfAnotherProjectIsALine) {
+  const edited_pack rows(
+      "trains/default", "tables.lua", "promote = {\n",
+      "promote = {\n"
+      "{ project = \"Kata\", from = \"kata-deploy-ci:kata-containers-{}\", to = "
+      "\"kata-deploy:{}\", "
+      "arches = { \"amd64\", \"ppc64le\" } },\n"
+      "{ project = \"guest-components\", from = \"gc/attestation-agent:{}-none\", to = "
+      "\"gc/attestation-agent:{}-none\", arches = { \"x86_64\", \"aarch64\" } },\n");
+  asking stock, policy({rows.folder.path()});
+  const struct {
+    const char *project, *tag, *from, *to;
+    std::vector<std::string> arches, called;
+  } cases[] = {
+      {"Kata",
+       "3.32.0",
+       "kata-deploy-ci:kata-containers-",
+       "kata-deploy:3.32.0",
+       {"amd64", "ppc64le"},
+       {"amd64", "ppc64le"}},
+      {"guest-components",
+       "v0.22.0",
+       "gc/attestation-agent:",
+       "gc/attestation-agent:v0.22.0-none",
+       {"x86_64", "aarch64"},
+       {"amd64", "arm64"}},
+  };
+  for (const auto& c : cases) {
+    const std::string commit(40, 'a'), middle = std::string(c.project) == "Kata" ? "-" : "-none-";
+    std::string text = "train: v1\nprojects:\n- {name: " + std::string(c.project) +
+                       ", candidate: " + commit + "}\npins:\n";
+    for (const char* pinned : {"guest-components", "Trustee", "nydus-snapshotter"})
+      text += std::string("- {holder: Kata, project: ") + pinned +
+              ", field: version, value: " + commit + "}\n";
+    text += "promote: {project: " + std::string(c.project) + ", tag: " + c.tag + "}\nimages:\n";
+    for (const std::string& arch : c.arches)
+      text += "- {ref: '" + (c.from + commit) + middle + arch + "', digest: 'sha256:1'}\n";
+    text += "suites:\n- {id: all, result: passed, contentHash: " +
+            about_train(policy, trains::hook::check, text).hash + "}\n";
+    const trains::train_answer a = about_train(policy, trains::hook::promote, text);
+    EXPECT_EQ(a.retest, "skipped") << c.project << ids(a.findings);
+    ASSERT_EQ(a.retags.size(), 2u) << c.project << ids(a.findings);
+    ASSERT_EQ(a.indexes.size(), 1u) << c.project;
+    EXPECT_EQ(a.indexes[0].to, c.to);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(a.retags[i].to, c.to + ("-" + c.arches[i]));
+      EXPECT_EQ(a.indexes[0].parts[i].architecture, c.called[i]);
+    }
+    const trains::train_answer none = about_train(stock, trains::hook::promote, text);
+    EXPECT_EQ(none.verdict, decision::deny) << c.project;
+    EXPECT_THAT(none.findings[0].why, HasSubstr("tables.lua promotes no image of it"));
+  }
 }
 
 TEST(TrainData, WeakEdgesAreDroppedBeforeThereIsAnOrder) {
