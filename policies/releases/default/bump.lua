@@ -344,6 +344,13 @@ function bump.plan(question, add, judged)
   elseif open and question.kind == "minor" then
     add("bump.major-open", "release/" .. open.name, "there is no minor while a major is open", { from = open.state, evidence = open.file })
   end
+  for _, other in ipairs(not is_test and question.others or {}) do
+    local whose, is = image.identify(other)
+    if whose == provider and is == next_version and not (open and open.file == other.file) then
+      add("bump.taken", "release/" .. other.name, "it is there already" .. (other.archived and ", archived" or "")
+        .. ": begin with the newest Release, or take it out", { from = next_version, evidence = other.file })
+    end
+  end
   stages.check(question.stage, base.name, question.kind == "major", add)
   local major = semver.parse(next_version).major
   local entries, order = entries_of(base)

@@ -168,3 +168,21 @@ test("a name in the list of versions that is nearly one of the Release is told",
   local _, ids = next_release({ available = { cilum = { "1.5.0" }, ["of-another-provider"] = { "1.0.0" } } })
   expect_equal(ids, "bump.unknown-item app/cilum")
 end)
+
+test("a version that is taken is told", function()
+  local there, archived = release("aws-34.5.0", stock), release("aws-34.4.2", stock)
+  archived.archived = true
+  local more = { others = { base, there, archived, release("azure-34.5.0", stock) } }
+  local function told(of)
+    local _, ids = next_release(of)
+    return ids
+  end
+  expect_equal(told(more), "bump.taken release/aws-34.5.0")
+  more.kind, more.picks = "patch", { "cilium@1.4.4" }
+  local _, ids, _, answer = next_release(more)
+  expect_equal(ids, "bump.taken release/aws-34.4.2")
+  for _, f in ipairs(answer.findings) do
+    if f.id == "bump.taken" then expect_equal(f.why, "it is there already, archived: begin with the newest Release, or take it out") end
+  end
+  expect_equal(told({ others = { base, there }, kind = "major" }):find("bump.taken", 1, true), nil)
+end)

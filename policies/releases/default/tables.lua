@@ -129,6 +129,7 @@ return {
     ["bump.kubernetes"] = "error",
     ["bump.major-open"] = "error",
     ["bump.nothing"] = "info",
+    ["bump.taken"] = "warn",
     ["bump.unknown-item"] = "warn",
     ["bump.unpublished"] = "error",
     ["bump.version"] = "error",
