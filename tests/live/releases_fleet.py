@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Real Releases on two real API servers: home holds the Releases and is a member too, the other is its second. What `windlass plan`
 said is what happens, unit by unit; a Release with one error moves nothing until it is mended; a pool that is two majors behind
-waits alone; who did not opt in is never touched; a settled fleet is not written to; what was recorded is answered alike again.
+waits alone; who did not opt in is never touched; a settled fleet is not written to; what was recorded is answered alike again. The kind
+without status.conditions, as its own project has it, is told everything once; what consent must quote stands in the object, plan and
+explain; an image that is pushed again under its name moves nothing before somebody consents.
 
     WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_SECOND=F KUBEBUILDER_ASSETS=D tests/live/releases_fleet.py BUILD_FOLDER
 
 Images are tags of a docker-registry on loopback; without docker-registry it skips. Ends with one JSON line: {"units", "moved", "held",
-"untouched", "writes", "questions", "differences"}.
+"untouched", "writes", "repeated", "questions", "differences"}.
 """
 import base64
 import json
@@ -81,9 +83,9 @@ class Scene:
             "sigs.k8s.io/multicluster-runtime-kubeconfig": "true", "release.giantswarm.io/version": value, "windlass.dev/provider": PROVIDERS[member.name]}},
             "data": {"kubeconfig": base64.b64encode(config.encode()).decode()}})
 
-    def start(self):
+    def start(self, tags_every="1s"):
         self.service = subprocess.Popen([BUILD / "windlass", "run", "--kubeconfig", self.home.kubeconfig, "--namespace", NAMESPACE, "--fleet", "secrets", "--apis", "bootc,releases",
-                                         "--policies", self.policies, "--allow-insecure-registry", self.registry.host, "--record", self.folder / "record", "--metrics-bind-address", "0",
+                                         "--policies", self.policies, "--tag-resolution-interval", tags_every, "--allow-insecure-registry", self.registry.host, "--record", self.folder / "record", "--metrics-bind-address", "0",
                                          "--health-probe-bind-address", "0"], stdout=open(self.folder / "run.log", "a"), stderr=subprocess.STDOUT)
 
     def stop(self):
@@ -111,24 +113,108 @@ class Scene:
                 raise RuntimeError(f"{what}: not within {limit} s ({self.play.problem})")
             time.sleep(0.2)
 
+    def conditions(self, name):
+        """Of a Release, and where they are: in its status, or in an annotation."""
+        found = json.loads(self.home.kubectl("get", "release", name, "-o", "json"))
+        kept = found["metadata"].get("annotations", {}).get("windlass.dev/release-conditions")
+        if kept is not None:
+            return json.loads(kept), "annotation"
+        return found.get("status", {}).get("conditions", []), "status"
+
     def condition(self, name, kind):
-        status = json.loads(self.home.kubectl("get", "release", name, "-o", "json")).get("status", {})
-        return next((f"{c['status']} {c['reason']} {c['message']}" for c in status.get("conditions", []) if c["type"] == kind), "none")
+        return next((f"{c['status']} {c['reason']} {c['message']}" for c in self.conditions(name)[0] if c["type"] == kind), "none")
+
+    def told(self):
+        """How often each Event about a Release was told."""
+        said = {}
+        for e in json.loads(self.home.kubectl("get", "events.events.k8s.io", "-A", "-o", "json"))["items"]:
+            if e["regarding"]["kind"] == "Release":
+                key = e["regarding"]["name"], e["reason"]
+                said[key] = said.get(key, 0) + (e.get("series") or {}).get("count", 1)
+        return said
+
+    def at_home(self, *arguments, code=0):
+        """A command that looks at the fleet, or acts on it."""
+        return self.windlass(*arguments, "--kubeconfig", self.home.kubeconfig, "--namespace", NAMESPACE, "--fleet", "secrets", code=code)
 
     def booted(self, machine):
         return (machine.folder / "booted").read_text().strip().split("@")[1]
 
-    def settled(self, member, image):
+    def settled(self, member, image, digest=None):
         pool = member.pool("workers")
         status = pool.get("status", {})
         up = rollout.condition(pool, "UpToDate")
-        return (pool["spec"]["image"]["ref"] == self.ref(image) and status.get("targetDigest") == self.digests[image] and up[0] == "True"
+        return (pool["spec"]["image"]["ref"] == self.ref(image) and status.get("targetDigest") == (digest or self.digests[image]) and up[0] == "True"
                 and status.get("observedGeneration") == pool["metadata"]["generation"])
+
+
+def kind_without_conditions(s):
+    """As its own project has it: an API server drops what the schema does not name."""
+    status = "/spec/versions/0/schema/openAPIV3Schema/properties/status"
+    s.home.kubectl("patch", "crd", "releases.release.giantswarm.io", "--type=json", "-p", json.dumps([
+        {"op": "remove", "path": status + "/properties/conditions"}, {"op": "add", "path": status + "/required", "value": ["inUse", "ready"]}]))
+
+
+def tells_once(s, settled):
+    """On the kind without conditions they are kept in an annotation, and another start tells nothing again; the whole kind takes them over."""
+    def all_in(place):
+        return all(s.conditions(name)[1] == place and s.condition(name, "Allowed") != "none" for name in ("aws-34.4.1", "azure-34.4.0", "aws-32.4.0"))
+    s.until(lambda: all_in("annotation"), "conditions are in an annotation")
+    shown = json.loads(s.home.kubectl("get", "release", "aws-34.4.1", "-o", "json"))["status"]
+    check(shown == {"ready": True, "inUse": True}, f"the status is {shown}")
+    s.until(lambda: any(name == "aws-32.4.0" for name, _ in s.told()), "Events of Releases")
+    time.sleep(3)
+    told = s.told()
+    for whole in (False, True):
+        s.stop()
+        if whole:
+            s.home.apply((ROOT / "deploy/crds/releases.yaml").read_text())
+            time.sleep(2)
+        s.start()
+        s.until(settled, "settled again")
+        s.until(lambda: all_in("status" if whole else "annotation"), "conditions are where the kind has room for them")
+        time.sleep(5)
+        again = s.told()
+        check(again == told, f"another start told {set(again.items()) - set(told.items())} again")
+    return sum(again.values()) - sum(told.values())
+
+
+def consent_has_its_hash(s, bad):
+    """What a waiver must quote stands in the object, the plan and the explanation; a waiver that names nothing is told."""
+    folder = s.folder / "bad" / "azure" / "v34.5.0"
+    folder.mkdir(parents=True)
+    (folder / "release.yaml").write_text(bad)
+    quoted = json.loads(s.windlass("release", "show", "azure", "34.5.0", "--dir", s.folder / "bad", "-o", "json"))["hash"]
+    check(len(quoted) == 64, quoted)
+    waiver = "- {rule: component.duplicate, subject: component/kubernetes, release: azure-34.5, hash: %s, reason: a test}" % quoted
+    s.home.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "windlass-releases", "namespace": NAMESPACE}, "data": {"waivers.yaml": waiver}})
+    s.until(lambda: "there is no Release 'azure-34.5'; is it 'azure-34.5.0'?" in s.condition("azure-34.5.0", "Allowed"), "consent that names no Release is told")
+    check(quoted in s.condition("azure-34.5.0", "Allowed"), s.condition("azure-34.5.0", "Allowed"))
+    s.home.kubectl("delete", "configmap", "windlass-releases", "-n", NAMESPACE)
+    return quoted
+
+
+def pushed_again(s, member, image):
+    """The tag names another digest by now: nothing moves, and a person is told; consent moves it."""
+    machine = next(m for m in s.play.machines if m.member is member)
+    before, boots, allowed = member.pool("workers")["metadata"]["generation"], machine.boots, s.digests[image]
+    other = s.registry.push("os/node:" + image, b"built once more")
+    check(other != allowed, "the same bytes")
+    def hold():
+        return (s.plan()[member.name, "workers"]["hold"] or {"code": "", "reason": ""})
+    s.until(lambda: hold()["code"] == "release-image-moved", "an image that was pushed again holds its pool")
+    check(other in hold()["reason"] and allowed in hold()["reason"], hold()["reason"])
+    time.sleep(5)
+    check(member.pool("workers")["metadata"]["generation"] == before and machine.boots == boots and s.booted(machine) == allowed, "it moved on its own")
+    s.at_home("rollout", "approve", "workers", "--cluster", member.name, "--yes", "--apis", "bootc")
+    s.until(lambda: s.booted(machine) == other, "who consents moves", 90)
+    s.until(lambda: s.settled(member, image, other) and hold()["code"] == "", "nothing is held any more", 90)
+    return other
 
 
 def run(s):
     began = time.monotonic()
-    total = {"units": 0, "moved": 0, "held": 0, "untouched": 0, "writes": 0, "questions": 0, "differences": 0}
+    total = {"units": 0, "moved": 0, "held": 0, "untouched": 0, "writes": 0, "repeated": 0, "questions": 0, "differences": 0}
     folders, steps = {"aws": "capa", "azure": "azure"}, {"aws": ("34.4.1", "34.5.0"), "azure": ("34.4.0", "34.5.0")}
     images = {p: [s.image_of(p, v) for v in both] for p, both in steps.items()}
     ancient = s.image_of("aws", "32.4.0")
@@ -136,6 +222,7 @@ def run(s):
         for kind in ("bootcnodepools", "bootcnodes", "bootcoperatorconfigs", "releases"):
             m.apply((ROOT / f"deploy/crds/{kind}.yaml").read_text())
         m.kubectl("wait", "--for=condition=Established", "crd/bootcnodepools.node.bootc.dev", "crd/bootcnodes.node.bootc.dev", "crd/releases.release.giantswarm.io", "--timeout=30s")
+    kind_without_conditions(s)
     for p, both in steps.items():
         for version in both:
             s.home.apply(release(folders[p], version))
@@ -153,6 +240,7 @@ def run(s):
     s.start()
     for m in s.members:
         s.until(lambda m=m: s.settled(m, images[PROVIDERS[m.name]][0]), f"{m.name} has what its label says")
+    total["repeated"] = tells_once(s, lambda: all(s.settled(m, images[PROVIDERS[m.name]][0]) for m in s.members))
     print(f"live releases: two clusters have what their labels say after {time.monotonic() - began:.0f} s")
 
     # What a person sees.
@@ -169,6 +257,7 @@ def run(s):
     bad = release("azure", "34.5.0").replace("  components:\n", "  components:\n  - {name: kubernetes, version: 1.34.10, catalog: cluster}\n", 1)
     s.home.apply(bad)
     s.until(lambda: s.condition("azure-34.5.0", "Allowed").startswith("False Denied component.duplicate"), "azure-34.5.0 is denied")
+    quoted = consent_has_its_hash(s, bad)
     s.stop()
     for m in s.members:
         s.label(m, steps[PROVIDERS[m.name]][1])
@@ -182,6 +271,10 @@ def run(s):
     for who, word in ((("prod-aws", "ancient"), "k8s.minor-skip"), (("prod-azure", "workers"), "component.duplicate")):
         hold = said[who]["hold"]
         check(hold and hold["code"] == "release-denied" and word in hold["reason"], f"{who} has no hold for {word}: {said[who]}")
+
+    check(quoted in json.dumps(said["prod-azure", "workers"]), f"the plan does not say the hash: {said['prod-azure', 'workers']}")
+    explained = s.at_home("explain", "prod-azure/workers", "--apis", "releases", "--policies", s.policies, "-o", "json")
+    check(quoted in explained, f"explain does not say the hash: {explained}")
 
     s.start()
     s.until(lambda: s.settled(aws, images["aws"][1]), "prod-aws has the new Release", 90)
@@ -215,6 +308,18 @@ def run(s):
     check(own["metadata"]["generation"] == before["prod-azure", "own"]["metadata"]["generation"] and "windlass.dev/release-at" not in own["metadata"].get("annotations", {}),
           "a pool that did not opt in was touched")
     total["untouched"] = 1
+
+    # Both Releases have one image: who consents moves, alone.
+    other = pushed_again(s, aws, images["aws"][1])
+    check(images["aws"][1] == images["azure"][1] and s.booted(s.play.machines[1]) == s.digests[images["azure"][1]], "the other cluster moved with it")
+    check(s.plan()["prod-azure", "workers"]["hold"]["code"] == "release-image-moved", "the other cluster is not held")
+    print(f"live releases: an image that was pushed again moved nothing before consent ({time.monotonic() - began:.0f} s)")
+
+    # Each look at a tag notes when the next one is due.
+    s.stop()
+    s.start("1h")
+    s.until(lambda: s.settled(aws, images["aws"][1], other) and s.settled(azure, images["azure"][1]), "settled again")
+    time.sleep(5)
 
     # A settled fleet is not written to: not its pools, not the Releases, not the Secrets.
     def versions():
