@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <vector>
 
@@ -84,11 +85,12 @@ std::int64_t big_endian(const std::string& s, std::size_t at, std::size_t n) {
 }
 
 constexpr std::uint64_t zone_bytes_limit = 1u << 20;
+constexpr const char* zone_folder = "/usr/share/zoneinfo/";
 
 std::optional<zone> load_zone(const std::string& name) {
   if (name.empty() || name[0] == '/' || name[0] == '\\' || name.find("..") != name.npos)
     return std::nullopt;
-  const auto read = read_file("/usr/share/zoneinfo/" + name, zone_bytes_limit);
+  const auto read = read_file(zone_folder + name, zone_bytes_limit);
   if (!read) return std::nullopt;
   const std::string& s = *read;
   if (s.size() < 44 || !s.starts_with("TZif")) return std::nullopt;
@@ -123,8 +125,15 @@ std::optional<zone> load_zone(const std::string& name) {
   return z;
 }
 
+/// Those of keep_all_zones().
+std::map<std::string, zone>& kept_zones() {
+  static std::map<std::string, zone> all;
+  return all;
+}
+
 /// Zones that there are stay in memory; a name of none is looked for again.
 const zone* find_zone(const std::string& name) {
+  if (const auto kept = kept_zones().find(name); kept != kept_zones().end()) return &kept->second;
   static thread_local std::map<std::string, zone> known;
   if (const auto found = known.find(name); found != known.end()) return &found->second;
   auto z = load_zone(name);
@@ -297,6 +306,21 @@ void append_zone(std::string& out, word what, const civil_time& c) {
 }
 
 }  // namespace
+
+void keep_all_zones() {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const std::string root = zone_folder;
+  fs::recursive_directory_iterator at(root, failed), end;
+  for (; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().string().substr(root.size());
+    if (name == "posix" || name == "right") {  // the same zones once more
+      at.disable_recursion_pending();
+      continue;
+    }
+    if (auto z = load_zone(name)) kept_zones().emplace(name, std::move(*z));
+  }
+}
 
 go_time time_at(std::int64_t seconds, std::int32_t nanoseconds, std::string zone_name) {
   go_time t;

@@ -46,6 +46,10 @@ std::string time_text(const go_time& t);
 /// time.Parse; without a zone in the text the time is UTC.
 /// Errors   Go's: parsing time "x" as "2006": cannot parse "x" as "2006"
 outcome<go_time> parse_time(std::string_view layout, std::string_view text);
+
+/// Reads the machine's whole zone database, for a process that will open no more files. Before any
+/// other thread asks for a zone.
+void keep_all_zones();
 /// Time.AddDate
 go_time add_date(go_time t, std::int64_t years, std::int64_t months, std::int64_t days);
 std::string_view month_name(int month);

@@ -67,6 +67,12 @@ public:
     auto* bytes = text.empty() ? newline : reinterpret_cast<const unsigned char*>(text.data());
     yaml_parser_set_input_string(&parser_, bytes, text.empty() ? 1 : text.size());
   }
+  /// `from` outlives the builder.
+  explicit builder(const text_source& from) {
+    if (!yaml_parser_initialize(&parser_)) throw std::bad_alloc();
+    // libyaml hands the pointer back and changes nothing.
+    yaml_parser_set_input(&parser_, &next_bytes, const_cast<text_source*>(&from));
+  }
   builder(const builder&) = delete;
   builder& operator=(const builder&) = delete;
   ~builder() {
@@ -103,6 +109,10 @@ public:
   bool plain() const { return plain_; }
 
 private:
+  static int next_bytes(void* from, unsigned char* into, std::size_t room, std::size_t* got) {
+    *got = (*static_cast<const text_source*>(from))(reinterpret_cast<char*>(into), room);
+    return 1;
+  }
   void next() {
     if (have_) return;
     if (!yaml_parser_parse(&parser_, &event_)) {
@@ -603,7 +613,10 @@ outcome<value> read_yaml_outline(std::string_view text, std::span<const std::str
   }
 }
 
-outcome<value> read_yaml_along(std::string_view text, std::span<const std::string_view> path) {
+namespace {
+
+template <class Text>
+outcome<value> read_along(const Text& text, std::span<const std::string_view> path) {
   try {
     builder b(text);
     auto* root = b.along(path);
@@ -616,6 +629,16 @@ outcome<value> read_yaml_along(std::string_view text, std::span<const std::strin
   } catch (const read_failure& f) {
     return problem{f.text};
   }
+}
+
+}  // namespace
+
+outcome<value> read_yaml_along(std::string_view text, std::span<const std::string_view> path) {
+  return read_along(text, path);
+}
+
+outcome<value> read_yaml_along(const text_source& from, std::span<const std::string_view> path) {
+  return read_along(from, path);
 }
 
 namespace {

@@ -3,6 +3,8 @@
 #include "formats/go/problem.hpp"
 #include "formats/go/value.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +35,11 @@ outcome<value> read_yaml_outline(std::string_view text, std::span<const std::str
 /// Shape    numbers are typed, keys are unique; nothing of the path that is not there.
 /// Errors   those of read_yaml; also an alias of what was passed over.
 outcome<value> read_yaml_along(std::string_view text, std::span<const std::string_view> path);
+
+/// Gives the next bytes of a text, as many as fit into `room`; 0 at its end.
+using text_source = std::function<std::size_t(char* into, std::size_t room)>;
+/// The same of a text that comes in pieces and is held nowhere.
+outcome<value> read_yaml_along(const text_source& from, std::span<const std::string_view> path);
 
 /// read_yaml for a place that needs a map (an empty text is an empty map) or a list, with the
 /// prefixes of Helm's decoder: "error converting YAML to JSON: …", "error unmarshaling JSON: while
