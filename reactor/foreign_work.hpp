@@ -1,0 +1,51 @@
+#pragma once
+
+#include "reactor/awaitable.hpp"
+#include "reactor/plain/result.hpp"
+
+#include <memory>
+#include <string>
+
+namespace reactor {
+
+class loop;
+
+/// A job whose bytes come in pieces.
+class foreign_stream {
+public:
+  virtual ~foreign_stream() = default;
+  /// Errors   those of foreign_workers::run; the job is over then.
+  virtual awaitable<result<void>> put(std::string piece) = 0;
+  /// After the last piece: the answer.
+  virtual awaitable<result<std::string>> finish() = 0;
+};
+
+/// A place outside this process where work on what strangers wrote is done.
+class foreign_workers {
+public:
+  virtual ~foreign_workers() = default;
+  /// Does one job, which both sides know how to read.
+  /// Errors   why there is no answer: a limit, a worker that ended, one that cannot be started. The
+  ///          answer itself is as trustworthy as the stranger.
+  virtual awaitable<result<std::string>> run(std::string job) = 0;
+  /// A job that is followed by pieces. Whoever ends it before its answer gives it up.
+  virtual awaitable<result<std::unique_ptr<foreign_stream>>> open(std::string job) = 0;
+};
+
+/// Those that were attached to a loop; null: such work is done by loop::offload_foreign.
+foreign_workers* foreign_workers_of(loop& l);
+
+/// Attaches them for its lifetime.
+/// Lifetime loop and workers outlive it.
+class attached_workers {
+public:
+  attached_workers(loop& l, foreign_workers& workers);
+  ~attached_workers();
+  attached_workers(const attached_workers&) = delete;
+  attached_workers& operator=(const attached_workers&) = delete;
+
+private:
+  loop& loop_;
+};
+
+}  // namespace reactor
