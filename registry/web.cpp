@@ -14,6 +14,7 @@
 
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace registry {
 
@@ -124,6 +125,31 @@ awaitable<result<reactor::http::client*>> web::client_for(std::string to, tls_ch
   co_return slot.get();
 }
 
+namespace {
+
+/// The body, piece by piece; small ones are put together.
+awaitable<result<void>> hand_on(std::unique_ptr<reactor::http::exchange>& from,  // borrowed
+                                const web_request& r) {
+  constexpr std::size_t piece_bytes = 128u << 10;
+  std::string held;
+  std::size_t came = 0;
+  for (;;) {
+    auto piece = co_await from->read(idle_limit);
+    if (!piece) co_return piece.error();
+    const bool is_last = piece->empty();
+    came += piece->size();
+    if (came > r.limit_bytes) co_return too_big(r);
+    held += *piece;
+    if (held.size() >= piece_bytes || (is_last && !held.empty())) {
+      auto taken = co_await r.on_piece(std::exchange(held, {}));
+      if (!taken) co_return taken.error();
+    }
+    if (is_last) co_return result<void>();
+  }
+}
+
+}  // namespace
+
 awaitable<result<web_answer>> web::ask_once(web_request r) {
   const auto u = parse_url(r.url);
   if (!u) co_return reactor::make_fault(reactor::errc::malformed, "parse the URL", u.error().text);
@@ -166,6 +192,11 @@ awaitable<result<web_answer>> web::ask_once(web_request r) {
   if (r.method == "HEAD") co_return out;
   const auto announced = announced_bytes(out.fields);
   if (announced && *announced > r.limit_bytes) co_return too_big(r);
+  if (r.on_piece && out.status == 200) {
+    auto handed = co_await hand_on(*exchange, r);
+    if (!handed) co_return without_proof(handed.error());
+    co_return out;
+  }
   auto body = co_await reactor::http::read_body(*exchange, r.limit_bytes, idle_limit);
   if (!body) {
     if (body.error().code == reactor::errc::limit) co_return too_big(r);

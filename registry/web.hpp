@@ -9,6 +9,7 @@
 #include "registry/environment.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,6 +40,9 @@ struct web_request {
   std::size_t limit_bytes = 1u << 20;               // of the answer
   reactor::nanoseconds timeout = download_timeout;  // redirects and body included
   enum class redirects { follow, answer } on_redirect = redirects::follow;
+  /// Takes the body of a 200 piece by piece, which is then held nowhere else; an error ends the
+  /// request with it. What it needs outlives the request.
+  std::function<awaitable<result<void>>(std::string piece)> on_piece = {};
 };
 
 struct web_answer {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
 
 #include <cstddef>
@@ -58,6 +59,11 @@ outcome<read_index_result> read_index(std::string_view text, std::string_view so
 /// Shape    `index.entries` has only `name`, and nothing where the repository has no such chart.
 /// Errors   those of read_index; also ours where it takes more memory than `memory_bytes`.
 outcome<read_index_result> read_index_of(std::string_view text, const std::string& name,
+                                         std::string_view source, std::uint64_t memory_bytes);
+
+/// The same of a text that comes in pieces. YAML is held nowhere; JSON is gathered, within
+/// index_bytes_limit.
+outcome<read_index_result> read_index_of(const text_source& from, const std::string& name,
                                          std::string_view source, std::uint64_t memory_bytes);
 
 enum class index_form : std::uint8_t { yaml, json };

@@ -196,6 +196,15 @@ value version_value(const chart_version& v) {
   return record(std::move(members));
 }
 
+outcome<read_index_result> taken_apart(const value& v, strictness how, std::string_view source) {
+  decoder d(how, source);
+  auto out = d.decode(v);
+  if (!out) return out;
+  out->index.sort();
+  if (out->index.api_version.empty()) return problem{"no API version specified"};
+  return out;
+}
+
 /// An index is JSON or YAML; `json` and `yaml` read the text as such.
 template <class Json, class Yaml>
 outcome<read_index_result> read_as(std::string_view text, std::string_view source, Json json,
@@ -212,12 +221,7 @@ outcome<read_index_result> read_as(std::string_view text, std::string_view sourc
     as_json = yaml();
     if (!as_json) return problem{"error converting YAML to JSON: " + as_json.error().text};
   }
-  decoder d(how, source);
-  auto out = d.decode(*as_json);
-  if (!out) return out;
-  out->index.sort();
-  if (out->index.api_version.empty()) return problem{"no API version specified"};
-  return out;
+  return taken_apart(*as_json, how, source);
 }
 
 }  // namespace
@@ -241,6 +245,53 @@ outcome<read_index_result> read_index_of(std::string_view text, const std::strin
     if (out) std::erase_if(out->index.entries, [&](const auto& e) { return e.first != name; });
     return out;
   });
+}
+
+outcome<read_index_result> read_index_of(const text_source& from, const std::string& name,
+                                         std::string_view source, std::uint64_t memory_bytes) {
+  // What it is shows in its first character.
+  std::string start;
+  const auto more = [&] {
+    constexpr std::size_t piece = 64u << 10;
+    const std::size_t before = start.size();
+    start.resize(before + piece);
+    const std::size_t got = from(start.data() + before, piece);
+    start.resize(before + got);
+    return got > 0;
+  };
+  std::size_t first = start.npos;
+  while (first == start.npos && start.size() <= index_bytes_limit && more())
+    first = start.find_first_not_of(" \t\r\n");
+  if (first == start.npos) return read_index_of(start, name, source, memory_bytes);
+  if (start[first] == '{') {
+    while (start.size() <= index_bytes_limit && more()) {
+    }
+    return read_index_of(start, name, source, memory_bytes);
+  }
+  const std::array<std::string_view, 2> path{"entries", name};
+  chart_limits limits;
+  limits.memory_bytes = memory_bytes;
+  std::size_t used = 0, given = 0;
+  const text_source all = [&](char* into, std::size_t room) -> std::size_t {
+    if (given > index_bytes_limit) return 0;
+    std::size_t n = std::min(room, start.size() - used);
+    start.copy(into, n, used);
+    used += n;
+    if (n == 0) n = from(into, room);
+    given += n;
+    return n;
+  };
+  return bounded(
+      "the repository index cannot be read", limits, [&]() -> outcome<read_index_result> {
+        auto v = read_yaml_along(all, path);
+        if (given > index_bytes_limit)
+          return problem{"repository index is larger than " + std::to_string(index_bytes_limit) +
+                         " bytes"};
+        if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
+        auto out = taken_apart(*v, strictness::strict, source);
+        if (out) std::erase_if(out->index.entries, [&](const auto& e) { return e.first != name; });
+        return out;
+      });
 }
 
 outcome<std::string> write_index(const repository_index& index, index_form form) {

@@ -63,8 +63,9 @@ awaitable<outcome<std::string>> fetch(web& w, repository_entry from, std::string
 
 awaitable<outcome<fetched>> fetch_changed(web& w, repository_entry from, std::string target,
                                           std::string etag, std::size_t limit_bytes,
-                                          reactor::nanoseconds timeout) {
+                                          reactor::nanoseconds timeout, body_taker on_piece) {
   web_request r;
+  r.on_piece = std::move(on_piece);
   if (!etag.empty()) r.fields.add("If-None-Match", etag);
   r.url = target;
   r.limit_bytes = limit_bytes;

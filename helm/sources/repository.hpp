@@ -5,6 +5,7 @@
 #include "helm/sources/settings.hpp"
 #include "registry/web.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,14 @@ struct fetched {
   std::string etag;  // empty where the server does not say
   bool unchanged = false;
 };
+/// Takes what comes, piece by piece; see web_request::on_piece.
+using body_taker = std::function<awaitable<reactor::result<void>>(std::string piece)>;
 /// The same as fetch(), for who may have it already: `etag` is what it was called then, or empty.
+/// With `on_piece` the body goes there.
 awaitable<outcome<fetched>> fetch_changed(web& w, repository_entry from, std::string url,
                                           std::string etag, std::size_t limit_bytes,
-                                          reactor::nanoseconds timeout = download_timeout);
+                                          reactor::nanoseconds timeout = download_timeout,
+                                          body_taker on_piece = {});
 
 /// An index as it came and as it reads.
 struct downloaded_index {
