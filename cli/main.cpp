@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "helm/tenants/chart_children.hpp"
 #include "reactor/plain/memory.hpp"
 
 #include <csignal>
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   // a reader that is gone is a failed write, not the end of the process
   std::signal(SIGPIPE, SIG_IGN);
   try {
+    helm::tenants::chart_child_main(argc, argv);
     return cli::dispatch(cli::words_of({argv, argv + argc}));
   } catch (const std::bad_alloc&) {
     reactor::memory_lost();

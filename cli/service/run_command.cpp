@@ -5,6 +5,7 @@
 #include "cli/service/service.hpp"
 #include "cli/service/stop_guard.hpp"
 #include "cli/ui/fleet_page.hpp"
+#include "helm/tenants/chart_children.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 struct running {
   reactor::loop& loop;
   service& windlass;
+  helm::tenants::chart_children& charts;
   reactor::logger log;
   reactor::event stop_wanted;
   std::optional<ui> shown;
@@ -36,6 +38,7 @@ reactor::awaitable<void> serve(running& r) {
   const stop_guard in_time(r.loop);
   if (r.shown) co_await r.shown->stop();
   co_await r.windlass.stop();
+  co_await r.charts.stop();
   r.loop.stop();
 }
 
@@ -99,7 +102,8 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   log->info("windlass starts", {{"version", WINDLASS_VERSION}, {"settings", all}});
 
   service windlass(loop, std::move(*options), *log);
-  running r{loop, windlass, *log, reactor::event(loop), std::nullopt};
+  helm::tenants::chart_children charts(loop, {.metrics = &windlass.metrics(), .log = *log});
+  running r{loop, windlass, charts, *log, reactor::event(loop), std::nullopt};
   if (*ui_at) r.shown.emplace(loop, windlass, **ui_at, *log);
   windlass.on_failure = [&r] {
     r.exit_code = failure;

@@ -101,6 +101,9 @@ struct chart {
   file_list templates;
   file_list files;
   std::vector<std::shared_ptr<chart>> dependencies;
+  /// As a release's record holds it, where another process has it and here are only its name and
+  /// versions; empty: it was left out, and the record cannot be written again.
+  std::shared_ptr<const std::string> recorded;
 
   const std::string& name() const { return meta.name; }
 };

@@ -1,6 +1,7 @@
 #include "helm/release/cluster_rendering.hpp"
 
 #include "helm/release/lookups.hpp"
+#include "helm/release/release_jobs.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
@@ -31,7 +32,7 @@ render_request detached(const render_request& r) {
 }  // namespace
 
 awaitable<reactor::result<rendered>> cluster_rendering::on_worker(render_request r) {
-  rendered out = co_await bench_.loop.offload_foreign(&render_release, std::move(r));
+  rendered out = co_await render_apart(bench_.loop, std::move(r));
   co_return reactor::result<rendered>(std::move(out));
 }
 

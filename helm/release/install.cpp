@@ -1,6 +1,7 @@
 #include "helm/release/install.hpp"
 
 #include "helm/go.hpp"
+#include "helm/release/release_jobs.hpp"
 #include "helm/render/installation.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/loop.hpp"
@@ -25,10 +26,8 @@ std::optional<problem> name_in_use(const history& h, bool replace) {
 
 awaitable<outcome<done>> install_action::install_crds(std::shared_ptr<prepared_chart> chart,
                                                       value values) {
-  const auto work = [](const std::shared_ptr<prepared_chart>& of, const value& given,
-                       const chart_limits& limits) { return crds_of(*of, given, limits); };
-  auto files = co_await bench_.loop.offload_foreign(work, chart, detached_copy(values),
-                                                    bench_.settings.charts);
+  auto files =
+      co_await crds_apart(bench_.loop, chart, detached_copy(values), bench_.settings.charts);
   if (!files) co_return files.error();
   if (files->empty()) co_return done{};
   std::vector<std::pair<std::string, std::string>> all = std::move(*files);

@@ -104,6 +104,10 @@ std::string lock_text(const chart_lock& l) {
 }
 
 std::string chart_text(const chart& c) {
+  if (c.recorded) {
+    if (c.recorded->empty()) throw codec_failure{"it was read without its chart"};
+    return *c.recorded;
+  }
   object_text o;
   o.raw("metadata", json_text(*chart_value(c, true).object()->field("Metadata")));
   o.raw("lock", c.lock ? lock_text(*c.lock) : "null");
@@ -296,6 +300,14 @@ outcome<std::string> write_record(const record& r, record_parts parts,
     o.text_unless_empty("namespace", r.ns);
     o.text_unless_empty("apply_method", r.apply_method);
     return o.close();
+  } catch (const codec_failure& f) {
+    return problem{f.text};
+  }
+}
+
+outcome<std::string> write_chart(const chart& c) {
+  try {
+    return chart_text(c);
   } catch (const codec_failure& f) {
     return problem{f.text};
   }

@@ -73,6 +73,8 @@ enum class record_parts : std::uint8_t { all, without_chart };
 /// `resources` is info.resources as JSON, what the cluster has of the release: shown, never stored.
 outcome<std::string> write_record(const record& r, record_parts parts = record_parts::all,
                                   const std::string& resources = {});
+/// The chart of a record, as it stands in one.
+outcome<std::string> write_chart(const chart& c);
 /// Reads records of Helm 3 and 4; members it does not know are passed over.
 /// Errors   encoding/json's, or the member that has the wrong type.
 outcome<record> read_record(std::string_view json);
@@ -84,6 +86,15 @@ std::string pack_record(const std::string& written);
 /// Also reads what was stored without compression.
 /// Errors   damaged base64, gzip or JSON; more than 64 MiB unpacked.
 outcome<record> decode_record(std::string_view text);
+
+/// A record, and how many bytes it takes unpacked.
+struct sized_record {
+  record what;
+  std::uint64_t bytes = 0;
+};
+/// Shape    an empty record whose bytes are more than `limit_bytes` where it takes more than that.
+/// Errors   those of decode_record.
+outcome<sized_record> decode_record_within(std::string_view text, std::uint64_t limit_bytes);
 
 /// What the record has the cluster hold, as one text to make a digest of: name, namespace,
 /// revision, manifest and hooks. What changes while it is worked on (its state, how hooks went) is

@@ -3,17 +3,26 @@
 #include "helm/go.hpp"
 #include "helm/release/record.hpp"
 
+#include <algorithm>
+
 namespace helm::release {
 namespace {
 
 // A Secret holds 1 MiB, and text shrinks to a tenth; a record beyond this is a bomb.
 constexpr std::size_t unpacked_limit = 64u << 20;
 
-outcome<std::string> text_of(std::string_view packed) {
-  unpacked out = gunzip(packed, unpacked_limit);
+struct text_or_size {
+  std::string text;
+  bool is_over = false;
+};
+
+outcome<text_or_size> text_of(std::string_view packed, std::size_t limit) {
+  unpacked out = gunzip(packed, limit);
   switch (out.trouble) {
-    case gzip_trouble::none: return std::move(out.text);
-    case gzip_trouble::too_big: return problem{"gzip: the record is larger than 64 MiB"};
+    case gzip_trouble::none: return text_or_size{std::move(out.text), false};
+    case gzip_trouble::too_big:
+      if (limit < unpacked_limit) return text_or_size{{}, true};
+      return problem{"gzip: the record is larger than 64 MiB"};
     case gzip_trouble::cut: return problem{"unexpected EOF"};
     case gzip_trouble::damaged: break;
   }
@@ -32,15 +41,26 @@ std::string pack_record(const std::string& written) {
   return encode_base64(gzip(written, {.how = gzip_form::effort::most, .comment = ""}));
 }
 
-outcome<record> decode_record(std::string_view text) {
+outcome<sized_record> decode_record_within(std::string_view text, std::uint64_t limit_bytes) {
+  const std::size_t limit = std::min<std::uint64_t>(limit_bytes, unpacked_limit);
   auto bytes = base64_decode(text);
   if (!bytes) return bytes.error();
   if (bytes->starts_with("\x1f\x8b\x08")) {
-    auto plain = text_of(*bytes);
+    auto plain = text_of(*bytes, limit);
     if (!plain) return plain.error();
-    bytes = std::move(*plain);
+    if (plain->is_over) return sized_record{{}, limit + 1};
+    bytes = std::move(plain->text);
   }
-  return read_record(*bytes);
+  if (bytes->size() > limit) return sized_record{{}, bytes->size()};
+  auto r = read_record(*bytes);
+  if (!r) return r.error();
+  return sized_record{std::move(*r), bytes->size()};
+}
+
+outcome<record> decode_record(std::string_view text) {
+  auto r = decode_record_within(text, unpacked_limit);
+  if (!r) return r.error();
+  return std::move(r->what);
 }
 
 }  // namespace helm::release

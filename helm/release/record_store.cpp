@@ -3,6 +3,7 @@
 #include "formats/base64.hpp"
 #include "helm/go.hpp"
 #include "helm/objects/manifest_reader.hpp"
+#include "helm/release/release_jobs.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -67,32 +68,35 @@ awaitable<outcome<json::object>> cluster_records::body_of(const record& r, const
   co_return o;
 }
 
-outcome<record> cluster_records::record_of(const json::object& o) const {
+awaitable<outcome<sized_record>> cluster_records::record_of(const json::object& o,
+                                                            std::uint64_t left) const {
   const auto* data = object_at(o, "data");
   const auto* text = data ? data->if_contains("release") : nullptr;
-  if (!text || !text->is_string()) return problem{"it has no data.release"};
+  if (!text || !text->is_string()) co_return problem{"it has no data.release"};
   std::string stored(text->as_string());
   if (kind_ == driver::secrets) {
     auto bytes = formats::decode_base64(stored);
-    if (!bytes) return problem{"data.release is not base64"};
+    if (!bytes) co_return problem{"data.release is not base64"};
     stored = std::move(*bytes);
   }
-  auto r = decode_record(stored);
-  if (!r) return r.error();
+  auto all = co_await read_record_apart(loop_, std::move(stored), left);
+  if (!all) co_return all.error();
+  if (all->bytes > left) co_return all;
+  record* const r = &all->what;
   const auto* meta = object_at(o, "metadata");
   if (const auto* labels = meta ? object_at(*meta, "labels") : nullptr)
     for (const auto& [name, value] : *labels)
       if (value.is_string()) r->labels[std::string(name)] = std::string(value.as_string());
   if (meta) r->uid = objects::metadata_text(o, "uid");
-  if (!of_) return r;
+  if (!of_) co_return all;
   const auto revision = revision_in(objects::metadata_text(o, "name"), of_->name);
-  if (!revision) return problem{"its name is none of a revision of " + of_->name};
+  if (!revision) co_return problem{"its name is none of a revision of " + of_->name};
   if (ns_ != of_->ns && r->ns != of_->ns)
-    return problem{"it is of a release in namespace " + r->ns};
+    co_return problem{"it is of a release in namespace " + r->ns};
   r->name = of_->name;
   r->ns = of_->ns;
   r->revision = *revision;
-  return r;
+  co_return all;
 }
 
 awaitable<outcome<record>> cluster_records::get(std::string name, int revision) {
@@ -105,14 +109,19 @@ awaitable<outcome<record>> cluster_records::get(std::string name, int revision) 
     co_return problem{"get: failed to get " + quote(stored) + ": " +
                       reactor::reason_of(found.error())};
   }
-  auto r = record_of(*found);
-  if (!r) co_return problem{"get: failed to decode data " + quote(stored) + ": " + r.error().text};
-  r->labels = without_system_labels(r->labels);
-  co_return r;
+  auto read = co_await record_of(*found, of_a_history_);
+  if (read && read->bytes > of_a_history_)
+    co_return problem{"get: " + quote(stored) + " takes more than " +
+                      std::to_string(of_a_history_) + " bytes unpacked"};
+  if (!read)
+    co_return problem{"get: failed to decode data " + quote(stored) + ": " + read.error().text};
+  read->what.labels = without_system_labels(read->what.labels);
+  co_return std::move(read->what);
 }
 
 awaitable<outcome<history>> cluster_records::query(std::string selector, std::string doing) {
   history out;
+  std::uint64_t left = of_a_history_;
   k8s::list_options options;
   options.ns = ns_;
   options.label_selector = std::move(selector);
@@ -126,12 +135,17 @@ awaitable<outcome<history>> cluster_records::query(std::string selector, std::st
     const std::size_t count = items ? items->size() : 0;
     for (std::size_t i = 0; i < count; ++i) {
       const auto* item = (*items)[i].if_object();
-      auto r = item ? record_of(*item) : outcome<record>(problem{"it is not an object"});
-      if (r)
-        out.push_back(std::move(*r));
-      else
+      if (!item) continue;
+      auto r = co_await record_of(*item, left);
+      if (!r) {
         say(doing.substr(0, doing.find(':')) + ": failed to decode release: " + r.error().text);
-      co_await loop_.yield();  // unpacking one is all that may be done in a turn
+        continue;
+      }
+      if (r->bytes > left)
+        co_return problem{doing + ": its records take more than " + std::to_string(of_a_history_) +
+                          " bytes unpacked"};
+      left -= r->bytes;
+      out.push_back(std::move(r->what));
     }
   }
   sort_history(out);

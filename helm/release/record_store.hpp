@@ -1,5 +1,6 @@
 #pragma once
 
+#include "formats/go/deep_stack.hpp"
 #include "helm/objects/cluster_objects.hpp"
 #include "helm/release/decisions.hpp"
 #include "k8s/client/resource.hpp"
@@ -55,13 +56,21 @@ protected:
 ///          release these come from the object's name and from `of` instead, for the author of a
 ///          record chooses what it says; in a namespace of records of many releases,
 ///          those of another namespace than `of` names are passed over.
+/// Limits   `of_a_history` bytes unpacked for all records that one call reads: a history that takes
+///          more is an error, since which of its records was left out may decide what is done.
 /// Lifetime loop and client outlive it.
 class cluster_records final : public record_store {
 public:
   enum class driver { secrets, config_maps };
   cluster_records(reactor::loop& l, k8s::client& api, std::string ns, driver kind = driver::secrets,
-                  std::optional<objects::release_name> of = {})
-      : loop_(l), api_(api), ns_(std::move(ns)), kind_(kind), of_(std::move(of)) {}
+                  std::optional<objects::release_name> of = {},
+                  std::uint64_t of_a_history = formats::unbounded)
+      : loop_(l),
+        api_(api),
+        ns_(std::move(ns)),
+        kind_(kind),
+        of_(std::move(of)),
+        of_a_history_(of_a_history) {}
 
   awaitable<outcome<record>> get(std::string name, int revision) override;
   awaitable<outcome<history>> all_of(std::string name) override;
@@ -74,7 +83,9 @@ private:
   const k8s::resource& collection() const;
   // borrowed
   awaitable<outcome<boost::json::object>> body_of(const record& r, const char* stamp);
-  outcome<record> record_of(const boost::json::object& o) const;
+  // borrowed
+  awaitable<outcome<sized_record>> record_of(const boost::json::object& o,
+                                             std::uint64_t left) const;
   awaitable<outcome<history>> query(std::string selector, std::string doing);
 
   reactor::loop& loop_;
@@ -82,6 +93,7 @@ private:
   std::string ns_;
   driver kind_;
   std::optional<objects::release_name> of_;
+  std::uint64_t of_a_history_;
 };
 
 /// Helm's driver "memory": gone with the process.

@@ -61,7 +61,7 @@ struct rendered {
   std::vector<std::string> lines;  // warnings
 };
 
-/// Long, and pure but for `after`: for loop::offload_foreign.
+/// Long, and pure but for `after`: for render_apart().
 rendered render_release(const render_request& r);
 
 /// crds/ of a chart and of the subcharts that these values enable: path in the chart tree and text.

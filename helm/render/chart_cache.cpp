@@ -25,7 +25,17 @@ outcome<std::shared_ptr<prepared_chart>> chart_cache::from_archive(std::string_v
   std::vector<std::string> warnings;
   auto loaded = load_archive(archive, warnings, each_);
   if (!loaded) return loaded.error();
-  auto fresh = std::make_shared<prepared_chart>(std::move(*loaded), std::move(warnings));
+  return add(std::move(digest),
+             std::make_shared<prepared_chart>(std::move(*loaded), std::move(warnings)));
+}
+
+std::shared_ptr<prepared_chart> chart_cache::keep(std::shared_ptr<prepared_chart> archived) {
+  std::string digest = archived->archived()->digest;
+  return add(std::move(digest), std::move(archived));
+}
+
+std::shared_ptr<prepared_chart> chart_cache::add(std::string digest,
+                                                 std::shared_ptr<prepared_chart> fresh) {
   std::lock_guard lock(lock_);
   if (auto other = take(digest)) return other;
   used_.push_front({std::move(digest), fresh});

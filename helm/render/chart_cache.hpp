@@ -29,6 +29,8 @@ public:
   /// The chart in an archive (.tgz), loaded unless its digest is known.
   /// Errors   those of load_archive; nothing is kept of a chart that does not load.
   outcome<std::shared_ptr<prepared_chart>> from_archive(std::string_view archive);
+  /// Takes one that is in another process; returns the one of its digest that is here already.
+  std::shared_ptr<prepared_chart> keep(std::shared_ptr<prepared_chart> archived);
   /// The chart of a digest ("sha256:…"), when it is here.
   std::shared_ptr<prepared_chart> find(std::string_view digest);
 
@@ -48,6 +50,7 @@ private:
   };
   using order = std::list<entry>;
   std::shared_ptr<prepared_chart> take(std::string_view digest);
+  std::shared_ptr<prepared_chart> add(std::string digest, std::shared_ptr<prepared_chart> fresh);
   void shrink();
 
   const std::size_t limit_bytes_;

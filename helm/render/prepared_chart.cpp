@@ -51,6 +51,12 @@ prepared_chart::prepared_chart(chart_ptr loaded, std::vector<std::string> warnin
   weigh();
 }
 
+prepared_chart::prepared_chart(archived_chart a, metadata meta)
+    : loaded_(std::make_shared<chart>()), archived_(std::move(a)) {
+  loaded_->meta = std::move(meta);
+  bytes_ = archived_->archive->size();
+}
+
 outcome<const parsed_chart*> prepared_chart::parsed(const chart_ptr& tree) {
   std::string key;
   append_key(*tree, key);
@@ -74,6 +80,7 @@ outcome<const parsed_chart*> prepared_chart::parsed(const chart_ptr& tree) {
 outcome<rendered_files> prepared_chart::render(const value& user, const release_options& release,
                                                const capabilities& caps,
                                                const render_options& options) {
+  if (archived_) return problem{"the chart was not unpacked in this process"};
   std::lock_guard lock(in_use_);
   chart_limits limits;
   limits.steps = options.limits.walk_steps == 0 ? unbounded : options.limits.walk_steps;
@@ -124,6 +131,7 @@ chart_ptr prepared_chart::copy() {
 }
 
 void prepared_chart::weigh() {
+  if (archived_) return;
   std::size_t parsed = shapes_.size() * template_bytes_;
   for (const auto& s : shapes_) parsed += s->parsed.text_bytes();
   bytes_ = source_bytes_ * loaded_bytes_per_character + parsed * parsed_bytes_per_character +

@@ -8,10 +8,18 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace helm {
+
+/// A chart whose archive is here, and which is unpacked, checked and rendered in another process
+/// only: to this one it is bytes.
+struct archived_chart {
+  std::string digest;  // "sha256:…" of the archive
+  std::shared_ptr<const std::string> archive;
+};
 
 /// A chart that was loaded once and is rendered for many releases: its templates are parsed and its
 /// schemas compiled at first use and kept.
@@ -22,10 +30,15 @@ class prepared_chart {
 public:
   /// `loaded` belongs to the prepared chart from now on; nobody else may use it.
   explicit prepared_chart(chart_ptr loaded, std::vector<std::string> warnings = {});
+  /// One that is in another process. `meta` is what it said there of itself. It cannot be rendered
+  /// or copied here.
+  prepared_chart(archived_chart a, metadata meta);
   prepared_chart(const prepared_chart&) = delete;
   prepared_chart& operator=(const prepared_chart&) = delete;
 
   const metadata& meta() const { return loaded_->meta; }
+  /// Null where the chart is in this process.
+  const archived_chart* archived() const { return archived_ ? &*archived_ : nullptr; }
   /// What loading had to say.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -59,6 +72,7 @@ private:
   void weigh();
 
   chart_ptr loaded_;
+  std::optional<archived_chart> archived_;
   std::vector<std::string> warnings_;
   std::mutex in_use_;
   std::vector<std::unique_ptr<shape>> shapes_;  // most recently used first

@@ -1,8 +1,7 @@
 #include "helm/tenants/cluster/cluster_reads.hpp"
 
-#include "formats/base64.hpp"
 #include "formats/json/member.hpp"
-#include "helm/objects/manifest_reader.hpp"
+#include "helm/tenants/cluster/stored_release.hpp"
 #include "helm/tenants/kinds/tenant.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
@@ -30,12 +29,6 @@ std::string text_of(const json::object* o, std::string_view name) {
   return o ? text_member(*o, name) : std::string();
 }
 
-/// A record's object, as a list of names shows it.
-struct listed_record {
-  std::string name, version, status;
-  int revision = 0;
-};
-
 /// The revision is read from the name: the author of a record chooses its labels.
 listed_record listed(const json::object& item, const std::string& release) {
   const json::object* meta = object_at(item, "metadata");
@@ -45,30 +38,6 @@ listed_record listed(const json::object& item, const std::string& release) {
   out.version = text_of(meta, "resourceVersion");
   out.status = text_of(labels, "status");
   out.revision = release::revision_in(out.name, release).value_or(0);
-  return out;
-}
-
-/// Off the loop: a record may be a megabyte.
-known_release read_stored(const std::string& text, const listed_record& of, record_driver kind,
-                          const std::string& ns) {
-  known_release out;
-  out.record = of.name;
-  out.version = of.version;
-  out.facts.revision = of.revision;
-  out.facts.state = release::read_status(of.status);
-  std::string stored = text;
-  if (kind == record_driver::secrets) {
-    auto bytes = formats::decode_base64(text);
-    if (!bytes) return out;
-    stored = std::move(*bytes);
-  }
-  const auto record = release::decode_record(stored);
-  if (!record) return out;  // its labels say what state it is in, and nobody can say more
-  const std::span<const release::record> alone(&*record, 1);
-  if (auto facts = newest_of(alone)) out.facts = std::move(*facts);
-  out.facts.revision = of.revision;
-  if (const auto documents = objects::read_manifest(record->manifest))
-    out.objects = checked_objects(*documents, ns);
   return out;
 }
 
@@ -179,11 +148,12 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     if (!got && got.error().code == k8s::errc::not_found) continue;
     if (!got) co_return got.error();
     // What was read, if somebody wrote it since it was listed.
-    listed_record as_read = listed(*got, name);
-    std::string text = text_of(object_at(*got, "data"), "release");
-    const auto read = [](const std::string& stored, const listed_record& of, record_driver kind,
-                         const std::string& in) { return read_stored(stored, of, kind, in); };
-    out = co_await loop_.offload(read, std::move(text), as_read, kind_, ns);
+    stored_release stored;
+    stored.of = listed(*got, name);
+    stored.text = text_of(object_at(*got, "data"), "release");
+    stored.kind = kind_;
+    stored.ns = ns;
+    out = co_await read_stored(loop_, std::move(stored));
     co_return out;
   }
   co_return out;

@@ -1,5 +1,6 @@
 #include "helm/tenants/cluster/release_operation.hpp"
 
+#include "helm/release/release_jobs.hpp"
 #include "helm/release/workbench.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/plan/retries.hpp"
@@ -10,6 +11,10 @@ namespace helm::tenants {
 namespace {
 
 using reactor::awaitable;
+
+/// Of all records of a release together; strangers may have written them. So much the
+/// service has of them in memory while it works on the release.
+constexpr std::uint64_t history_bytes = 32u << 20;
 
 release::cluster_records::driver driver_of(record_driver d) {
   return d == record_driver::secrets ? release::cluster_records::driver::secrets
@@ -71,7 +76,7 @@ release_operation::release_operation(reactor::loop& l, k8s::client& api, k8s::di
       order_(std::move(order)),
       notes_(l, api, order_.notes_ns, order_.ns, order_.release, order_.owner),
       on_(l, api, known),
-      records_(l, api, store_of(order_), driver_of(order_.driver), name_of(order_)),
+      records_(l, api, store_of(order_), driver_of(order_.driver), name_of(order_), history_bytes),
       actions_(l, api, on_, records_, settings_of(order_, log, notes_)) {}
 
 template <class Request>
@@ -165,10 +170,8 @@ awaitable<outcome<std::optional<release::record>>> release_operation::base() {
 awaitable<outcome<objects::object_list>> release_operation::kinds_of_the_chart() {
   objects::object_list out;
   if (order_.what != operation::install) co_return out;
-  const auto work = [](const std::shared_ptr<prepared_chart>& chart, const value& given) {
-    return release::crds_of(*chart, given, service_chart_limits);
-  };
-  auto files = co_await loop_.offload_foreign(work, order_.chart, detached_copy(order_.values));
+  auto files = co_await release::crds_apart(loop_, order_.chart, detached_copy(order_.values),
+                                            service_chart_limits);
   if (!files) co_return files.error();
   for (auto& [path, text] : *files) {
     auto built = co_await on_.build(std::move(text), order_.ns);
@@ -236,7 +239,8 @@ awaitable<outcome<std::vector<object_change>>> release_operation::preview() {
 
 awaitable<outcome<objects::done>> end_pending(reactor::loop& l, k8s::client& api,
                                               operation_order of, int revision) {
-  release::cluster_records records(l, api, store_of(of), driver_of(of.driver), name_of(of));
+  release::cluster_records records(l, api, store_of(of), driver_of(of.driver), name_of(of),
+                                   history_bytes);
   auto found = co_await records.get(of.release, revision);
   if (!found && found.error().code == problem_code::not_found) co_return objects::done{};
   if (!found) co_return found.error();

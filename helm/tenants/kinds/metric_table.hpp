@@ -56,6 +56,11 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      "",
      {"cluster"},
      "Upgrades that put missing objects back."},
+    {"windlass_children_ended_total",
+     counter,
+     "",
+     {"reason"},
+     "Child processes for charts that were ended, or ended themselves, by why."},
     {"krypton_kryptondeployments",
      gauge,
      "",
@@ -76,6 +81,7 @@ inline constexpr reactor::metric_kind
     fingerprint_updates = reactor::metric_in(all, "krypton_fingerprint_updates_total"),
     chart_loads = reactor::metric_in(all, "krypton_chart_loads_total"),
     drift_repairs = reactor::metric_in(all, "krypton_drift_repairs_total"),
+    children_ended = reactor::metric_in(all, "windlass_children_ended_total"),
     deployments = reactor::metric_in(all, "krypton_kryptondeployments"),
     build_info = reactor::metric_in(all, "krypton_build_info");
 

@@ -1,8 +1,6 @@
 #include "helm/tenants/supply/chart_supply.hpp"
 
-#include "formats/digest.hpp"
 #include "helm/sources/chart_registry.hpp"
-#include "helm/sources/index.hpp"
 #include "helm/sources/locate.hpp"
 #include "helm/sources/repository.hpp"
 #include "helm/tenants/desired/chart_version.hpp"
@@ -25,9 +23,10 @@ using requested = chart_requests::next;
 /// More charts than anybody's policies name; what is kept of an index is one chart's versions.
 constexpr std::size_t most_indexes = 64;
 
-/// An index of 14.5 MB is known. It and an archive are held twice for a moment: as they come and as
-/// one text.
+/// An index of 14.5 MB is known. An archive is held twice for a moment: as it comes and as one text.
 constexpr std::size_t most_index_bytes = 24u << 20, most_archive_bytes = 8u << 20;
+/// Of archives, where charts are prepared in child processes.
+constexpr std::size_t archives_bytes = 8u << 20;
 /// What is kept of an index while it is read: the versions of one chart, with all that is said of
 /// them. The largest public one has a few thousand.
 constexpr std::uint64_t index_memory_bytes = 32u << 20;
@@ -60,7 +59,9 @@ struct chart_supply::network {
 chart_supply::chart_supply(reactor::loop& l, options o)
     : loop_(l),
       options_(std::move(o)),
-      cache_(std::make_shared<chart_cache>(options_.cache_bytes, service_chart_limits)),
+      cache_(std::make_shared<chart_cache>(
+          reactor::foreign_workers_of(l) ? archives_bytes : options_.cache_bytes,
+          service_chart_limits)),
       changed_(l) {}
 
 chart_supply::~chart_supply() = default;
@@ -133,21 +134,7 @@ awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
     co_return out;
   }
   const std::string version = got.version;
-  struct unpacked {
-    std::shared_ptr<prepared_chart> chart;
-    std::string digest, problem;
-  };
-  const auto unpack = [](const std::shared_ptr<chart_cache>& cache, const std::string& bytes) {
-    unpacked u;
-    u.digest = formats::digest_of(bytes);
-    auto chart = cache->from_archive(bytes);
-    if (chart)
-      u.chart = *chart;
-    else
-      u.problem = chart.error().text;
-    return u;
-  };
-  unpacked u = co_await loop_.offload_foreign(unpack, cache_, std::move(got.bytes));
+  unpacked_chart u = co_await unpack_apart(loop_, cache_, std::move(got.bytes));
   if (!u.chart) {
     out.why = not_loaded(reactor::redact(c.text()) + ": " + u.problem);
     co_return out;
@@ -305,40 +292,29 @@ awaitable<void> chart_supply::fetch_index(std::string repo, std::string name, st
     for (const sources::repository_entry& e : known->entries)
       if (registry::same_url(e.url, repo)) from = e;
   if (!indexes_.contains(part)) etag.clear();  // what it names is not here any more
-  auto got = co_await sources::fetch_changed(online().web, std::move(from), *at, std::move(etag),
-                                             most_index_bytes);
+  index_job job;
+  job.chart = name;
+  job.shown = shown;
+  job.memory_bytes = index_memory_bytes;
+  index_stream index(loop_, std::move(job));
+  sources::body_taker into = [&index](std::string piece) { return index.put(std::move(piece)); };
+  auto got =
+      co_await sources::fetch_changed(online().web, std::move(from), *at, std::move(etag),
+                                      most_index_bytes, sources::download_timeout, std::move(into));
   if (!got) {
     failed(got.error().text);
     co_return;
   }
   if (!got->unchanged) {
-    struct reading {
-      std::shared_ptr<const offers> index;
-      std::string problem;
-    };
-    const auto read = [](const std::string& text, const std::string& chart,
-                         const std::string& of) -> reading {
-      auto content = sources::read_index_of(text, chart, of, index_memory_bytes);
-      if (!content) return {nullptr, content.error().text};
-      auto all = std::make_shared<offers>();
-      for (const sources::chart_version& v : content->index.entries[chart]) {
-        if (v.removed) continue;
-        offer one;
-        one.version = v.meta.version;
-        one.digest = v.digest;
-        if (!v.urls.empty()) one.url = v.urls.front();
-        all->push_back(std::move(one));
-      }
-      return {std::move(all), {}};
-    };
-    reading r = co_await loop_.offload_foreign(read, std::move(got->body), name, shown);
-    if (!r.index) {
-      failed(r.problem);
+    index_job::answer read = co_await index.finish();
+    if (!read.problem.empty()) {
+      failed(read.problem);
       co_return;
     }
+    auto all = std::make_shared<const offers>(std::move(read.offers));
     if (indexes_.size() >= most_indexes && !indexes_.contains(part))
       indexes_.erase(indexes_.begin());
-    indexes_.insert_or_assign(part, std::move(r.index));
+    indexes_.insert_or_assign(part, std::move(all));
   }
   requests_.index_came(part, std::move(got->etag), loop_.now());
   changed_.wake_all();

@@ -3,6 +3,7 @@
 #include "helm/render/chart_cache.hpp"
 #include "helm/sources/settings.hpp"
 #include "helm/tenants/desired/chart_requests.hpp"
+#include "helm/tenants/supply/supply_jobs.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
 #include "reactor/metrics.hpp"
@@ -59,10 +60,6 @@ public:
   reactor::awaitable<supplied_chart> get(chart_coordinates c);
 
 private:
-  /// What an index has of a chart, and no more of it.
-  struct offer {
-    std::string version, url, digest;
-  };
   using offers = std::vector<offer>;
   struct archive {
     std::string bytes, version;
@@ -89,7 +86,8 @@ private:
   reactor::loop& loop_;
   options options_;
   chart_requests requests_;
-  std::shared_ptr<chart_cache> cache_;  // workers fill it after this is gone, too
+  std::shared_ptr<chart_cache> cache_;  // workers fill it after this is gone, too; with children,
+                                        // of archives
   std::map<std::string, std::shared_ptr<const offers>> indexes_;  // by repository and chart
   std::map<key, std::string> digests_;                            // of archives that came
   std::size_t users_ = 0;

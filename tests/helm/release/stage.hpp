@@ -42,6 +42,7 @@ public:
   k8s::sim::api_server& api() { return *api_; }
   release_actions& actions() { return *actions_; }
   record_store& records() { return *records_; }
+  k8s::client& client() { return *client_; }
   /// A second process of the same instance: nothing is remembered.
   void restart_actions();
   awaitable<void> stop();

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "formats/wire.hpp"
+#include "helm/go.hpp"
+#include "helm/render/prepared_chart.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/foreign_work.hpp"
+#include "reactor/loop.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// Jobs on charts, indexes and records of strangers, which a child process does: what crosses, and
+/// how it is asked.
+namespace helm::apart {
+
+using reactor::awaitable;
+
+/// Which job a request is for.
+enum class job_number : std::uint8_t { load, render, crds, index, record, stored };
+
+/// What an answer may take in memory here. It is read as something that a stranger wrote: the child
+/// that wrote it has run the stranger's chart.
+inline constexpr std::uint64_t answer_memory_bytes = 96u << 20;
+
+/// One request. The archive goes with it where the child does not have the chart yet.
+struct request {
+  job_number job = job_number::load;
+  std::string digest;   // of its chart; empty: it is about none
+  std::string archive;  // empty: the child may have it
+  std::string body;     // the job
+};
+enum class reply_kind : std::uint8_t { done, chart_needed, refused };
+struct reply {
+  reply_kind is = reply_kind::refused;
+  std::string body;  // the answer, or why there is none
+};
+
+}  // namespace helm::apart
+
+template <>
+inline constexpr helm::apart::job_number formats::wire_last<helm::apart::job_number> =
+    helm::apart::job_number::stored;
+template <>
+inline constexpr helm::apart::reply_kind formats::wire_last<helm::apart::reply_kind> =
+    helm::apart::reply_kind::refused;
+
+namespace helm::apart {
+
+template <class Job>
+struct read_reply {
+  bool chart_needed = false;
+  std::optional<problem> failure;
+  typename Job::answer answer;
+};
+
+/// What a child said. Long: for loop::offload.
+template <class Job>
+read_reply<Job> read_answer(std::string& said) {
+  read_reply<Job> out;
+  auto r = from_bytes<reply>(said, answer_memory_bytes);
+  std::string().swap(said);
+  if (!r || r->is == reply_kind::refused) {
+    out.failure = r ? problem{std::move(r->body)} : r.error();
+  } else if (r->is == reply_kind::chart_needed) {
+    out.chart_needed = true;
+  } else {
+    auto a = from_bytes<typename Job::answer>(r->body, answer_memory_bytes);
+    if (a)
+      out.answer = std::move(*a);
+    else
+      out.failure = a.error();
+  }
+  return out;
+}
+
+/// Has a child do a job. Bytes are made and read on the loop's own workers.
+/// Shape    `about` is the chart that the job is about, or null.
+/// Errors   why there is no answer, as a sentence.
+template <class Job>
+awaitable<outcome<typename Job::answer>> ask(reactor::loop& l, reactor::foreign_workers& workers,
+                                             Job job,
+                                             std::shared_ptr<prepared_chart> about = nullptr) {
+  const auto write = [](Job& of) { return to_bytes(of); };
+  auto body = co_await l.offload(write, std::move(job));
+  if (!body) co_return body.error();
+  auto shared = std::make_shared<const std::string>(std::move(*body));
+  archived_chart chart;
+  if (about && about->archived()) chart = *about->archived();
+  for (int tries = 0; tries < 2; ++tries) {
+    const auto frame = [](const std::shared_ptr<const std::string>& asked, const archived_chart& of,
+                          bool with_archive) {
+      const std::string_view archive =
+          with_archive && of.archive ? std::string_view(*of.archive) : std::string_view();
+      wire_writer w(asked->size() + archive.size() + 256);  // a `request`, without its copies
+      w.put(Job::number);
+      w.text(of.digest);
+      w.text(archive);
+      w.text(*asked);
+      return w.take();
+    };
+    std::string bytes = co_await l.offload(frame, shared, chart, tries > 0);
+    auto got = co_await workers.run(std::move(bytes));
+    if (!got) co_return problem{got.error().detail};
+    read_reply<Job> r = co_await l.offload(&read_answer<Job>, std::move(*got));
+    if (r.failure) co_return *r.failure;
+    if (!r.chart_needed) co_return std::move(r.answer);
+  }
+  co_return problem{"the process that works on the chart does not take it"};
+}
+
+}  // namespace helm::apart

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "helm/apart/ask.hpp"
+#include "helm/release/record.hpp"
+#include "helm/release/rendering.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+template <>
+inline constexpr helm::release::status formats::wire_last<helm::release::status> =
+    helm::release::status::pending_rollback;
+
+namespace helm::release {
+
+using loaded = outcome<std::shared_ptr<prepared_chart>>;
+
+/// A chart as far as it is known outside the process that has it.
+struct brief_chart {
+  std::string name, version, app_version;
+  std::string recorded;  // as a record holds it; empty: left out
+};
+std::shared_ptr<const chart> chart_of(brief_chart b);
+outcome<brief_chart> brief_of(const chart& c);
+
+/// A render_request without what only its own process can have.
+struct render_job {
+  static constexpr apart::job_number number = apart::job_number::render;
+  value values;
+  std::optional<value> chart_values;
+  release_options release;
+  capabilities caps;
+  std::chrono::system_clock::time_point now;
+  bool skip_schema = false, sub_notes = false, hide_secrets = false, look_up = true;
+  chart_limits limits;
+  std::chrono::nanoseconds time{};
+  std::vector<std::pair<lookup_key, std::pair<std::string, std::string>>> answers;
+
+  struct answer {
+    std::optional<lookup_key> missing;
+    std::optional<problem> failure;
+    std::optional<brief_chart> processed;
+    std::vector<hook> hooks;
+    std::string manifest, notes;
+    std::vector<std::string> lines;
+  };
+  answer run(loaded& about) const;
+};
+
+/// render_release(), where the chart is: in a child process, or on the loop's worker for strangers.
+/// Lifetime `r` is used up; its values share nothing.
+/// Errors   also those of a child: a limit, a process that cannot be started.
+reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r);
+
+/// crds_of() in the same place.
+struct crds_job {
+  static constexpr apart::job_number number = apart::job_number::crds;
+  value values;
+  chart_limits limits;
+  struct answer {
+    std::optional<problem> failure;
+    std::vector<std::pair<std::string, std::string>> files;
+  };
+  answer run(loaded& about) const;
+};
+reactor::awaitable<outcome<std::vector<std::pair<std::string, std::string>>>> crds_apart(
+    reactor::loop& l, std::shared_ptr<prepared_chart> chart, value values, chart_limits limits);
+
+/// A stored text that anyone may have written, unpacked and read.
+struct record_job {
+  static constexpr apart::job_number number = apart::job_number::record;
+  std::string stored;             // as decode_record() takes it
+  std::uint64_t limit_bytes = 0;  // of it, unpacked
+  struct answer {
+    std::optional<problem> failure;
+    std::uint64_t bytes = 0;
+    std::string name, ns;
+    int revision = 0;
+    status state = status::unknown;
+    go_time first_deployed, last_deployed, deleted;
+    std::string description, notes;
+    std::optional<brief_chart> origin;
+    value config;
+    std::string manifest;
+    std::vector<std::pair<hook, std::pair<std::pair<go_time, go_time>, std::string>>> hooks;
+    std::string apply_method;
+  };
+  answer run(loaded& about) const;
+};
+/// Reads a record in a child process where there are some, else here and now.
+/// Shape    where a child reads it, a superseded record comes without its chart: nothing writes it
+///          again, and a history has many of them.
+/// Errors   those of decode_record_within, and of a child.
+reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, std::string stored,
+                                                            std::uint64_t limit_bytes);
+
+}  // namespace helm::release
