@@ -151,7 +151,11 @@ boost::json::object measure_hostile() {
   o["worst_stall_attack"] = most ? attacks()[most->attack].name() : "";
   double rss = 0, policy = 0, unfairness = 0;
   std::size_t escapes = 0, hits = 0;
+  boost::json::object ended;  // how many children, by why
   for (const auto& [index, r] : all.readings) {
+    std::istringstream reasons(r.children_ended);
+    for (std::string why; std::getline(reasons, why, ',');)
+      ended[why] = (ended.contains(why) ? ended[why].as_int64() : 0) + 1;
     rss = std::max(rss, r.rss_mb);
     if (is_pack(r)) policy = std::max(policy, r.stall_ms);
     escapes += r.escaped ? 1 : 0;
@@ -163,6 +167,7 @@ boost::json::object measure_hostile() {
   o["neighbour_p99_ratio"] = rounded(unfairness);
   o["policy_worst_stall_ms"] = rounded(policy);
   o["crashes"] = all.crashes;
+  o["children_ended"] = std::move(ended);
   o["escapes"] = escapes;
   o["canary_hits"] = hits;
   boost::json::array points;

@@ -11,7 +11,8 @@ namespace bench {
 /// attack after the other with 499 good neighbours beside. What looks worst is measured again,
 /// alternating with quiet.
 /// Shape  {environment…, attacks, worst_stall_ms, worst_stall_attack, worst_rss_mb,
-///        neighbour_p99_ratio, policy_worst_stall_ms, crashes, escapes, canary_hits, points:
+///        neighbour_p99_ratio, policy_worst_stall_ms, crashes, children_ended: {reason:
+///        count}, escapes, canary_hits, points:
 ///        [{attack, stall_ms, …}]}, the worst points first.
 /// Units  stall: processor time of one turn of the loop. p99: of the neighbours' watch events, in
 ///        processor time of the loop's thread between the write and the handler, so that the

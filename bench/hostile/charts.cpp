@@ -4,8 +4,9 @@
 #include "formats/gzip.hpp"
 #include "formats/tar.hpp"
 #include "helm/charts/chart.hpp"
-#include "helm/release/rendering.hpp"
-#include "helm/sources/index.hpp"
+#include "helm/release/release_jobs.hpp"
+#include "helm/tenants/chart_children.hpp"
+#include "helm/tenants/supply/supply_jobs.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
 
@@ -124,9 +125,11 @@ std::vector<chart> all() {
   row("a text that doubles forty times", templates, renderer, "than", [] {
     return of_template("{{ $s := \"x\" }}{{ range until 40 }}{{ $s = print $s $s }}{{ end }}");
   });
-  row("a list that grows by itself", templates, renderer, "it takes more memory than it may|out of memory", [] {
-    return of_template("{{ $l := list 1 }}{{ range until 40 }}{{ $l = concat $l $l }}{{ end }}");
-  });
+  row("a list that grows by itself", templates, renderer,
+      "it takes more memory than it may|out of memory", [] {
+        return of_template(
+            "{{ $l := list 1 }}{{ range until 40 }}{{ $l = concat $l $l }}{{ end }}");
+      });
   row("a map of ever more keys", templates, renderer, memory, [] {
     return of_template(
         "{{ $m := dict }}{{ range until 400000 }}{{ $_ := set $m (print .) (list . .) "
@@ -197,33 +200,21 @@ std::vector<chart> all() {
     return "apiVersion: v1\nentries:\n  demo:\n" +
            times(300'000, "  - {name: demo, version: 1.0.0, urls: [u]}\n");
   });
+  row("an index of 15 MB with three thousand charts, as public ones are", index, index_reader, "",
+      [index_with] {
+        std::string more;
+        for (int i = 0; i < 3'000; ++i) {
+          const std::string name = "c" + std::to_string(i);
+          more += "  " + name + ":\n  - {name: " + name +
+                  ", version: 1.0.0, urls: [u], description: " + std::string(4'900, 'x') + "}\n";
+        }
+        return index_with(more);
+      });
   row("an index that nests without end", index, index_reader, "",
       [index_with] { return index_with("  other: " + times(900, "[") + times(900, "]") + "\n"); });
   row("an index of one long line", index, index_reader, "cannot be read|YAML",
       [] { return "entries: {" + times(4'000'000, "a,"); });
   return out;
-}
-
-struct answer {
-  std::string said;
-};
-
-answer work(const std::string& bytes, read_by at) {
-  if (at == index_reader) {
-    auto index = helm::sources::read_index_of(bytes, "demo", "test",
-                                              helm::service_chart_limits.memory_bytes);
-    return {index ? "" : index.error().text};
-  }
-  std::vector<std::string> warnings;
-  auto loaded = helm::load_archive(bytes, warnings, helm::service_chart_limits);
-  if (!loaded) return {loaded.error().text};
-  helm::release::render_request r;
-  r.chart = std::make_shared<helm::prepared_chart>(*loaded, std::move(warnings));
-  r.values = helm::value(helm::value::map_type{});
-  r.caps = helm::default_capabilities();
-  r.limits = helm::service_chart_limits;
-  const auto made = helm::release::render_release(r);
-  return {made.failure ? made.failure->text : ""};
 }
 
 }  // namespace
@@ -235,14 +226,39 @@ const std::vector<chart>& charts() {
 
 namespace {
 
-reactor::awaitable<void> theirs(reactor::loop& l, const chart& c, chart_outcome& out,
+/// As the service works on a chart, or an index: why it was refused; "" where it was not.
+reactor::awaitable<std::string> work(reactor::loop& l, std::string bytes, read_by at) {  // borrowed
+  if (at == index_reader) {
+    helm::tenants::index_job job;
+    job.chart = "demo";
+    job.shown = "test";
+    job.memory_bytes = helm::service_chart_limits.memory_bytes;
+    helm::tenants::index_stream index(l, std::move(job));
+    constexpr std::size_t piece = 100'000;
+    for (std::size_t at_byte = 0; at_byte < bytes.size(); at_byte += piece)
+      if (auto put = co_await index.put(bytes.substr(at_byte, piece)); !put)
+        co_return put.error().detail;
+    const auto read = co_await index.finish();
+    co_return read.problem;
+  }
+  auto kept = std::make_shared<helm::chart_cache>(1u << 20, helm::service_chart_limits);
+  const auto unpacked = co_await helm::tenants::unpack_apart(l, kept, std::move(bytes));
+  if (!unpacked.chart) co_return unpacked.problem;
+  helm::release::render_request r;
+  r.chart = unpacked.chart;
+  r.values = helm::value(helm::value::map_type{});
+  r.caps = helm::default_capabilities();
+  r.limits = helm::service_chart_limits;
+  const auto made = co_await helm::release::render_apart(l, std::move(r));
+  co_return made.failure ? made.failure->text : "";
+}
+
+reactor::awaitable<void> theirs(reactor::loop& l, std::string bytes, read_by at, chart_outcome& out,
                                 bool& over) {  // borrowed
-  const answer said = co_await l.offload_foreign(&work, c.bytes(), c.at);
-  out.said = said.said;
+  out.said = co_await work(l, std::move(bytes), at);
   over = true;
-  const answer good =
-      co_await l.offload_foreign(&work, of_template("a: {{ .Release.Name }}"), renderer);
-  out.neighbour = good.said.empty();
+  const std::string good = co_await work(l, of_template("a: {{ .Release.Name }}"), renderer);
+  out.neighbour = good.empty();
 }
 
 reactor::awaitable<void> ours(reactor::loop& l, chart_outcome& out, const bool& over) {  // borrowed
@@ -258,16 +274,23 @@ reactor::awaitable<void> ours(reactor::loop& l, chart_outcome& out, const bool& 
 
 chart_outcome try_chart(const chart& c) {
   chart_outcome out;
+  std::string bytes = c.bytes();  // its author's work
   reactor::loop l;
+  helm::tenants::chart_children::options o;
+  o.limits.on_end = [&out](reactor::child_end why, const std::string&) {
+    out.children_ended.emplace_back(reactor::to_string(why));
+  };
+  helm::tenants::chart_children children(l, std::move(o));
   reactor::task_group whole(l);
   bool over = false;
   whole.start("a chart and what is beside it", [&]() -> reactor::awaitable<void> {
     reactor::task_group tasks(l);
     (void)l.take_health();
-    tasks.start("theirs", theirs(l, c, out, over));
+    tasks.start("theirs", theirs(l, std::move(bytes), c.at, out, over));
     tasks.start("ours", ours(l, out, over));
     co_await tasks.join();
     out.worst_stall = l.take_health().longest_stall;
+    co_await children.stop();
   });
   l.run();
   return out;

@@ -37,10 +37,12 @@ struct chart_outcome {
   std::string said;  // why it was refused; "": rendered
   /// Processor time of the longest turn of the loop meanwhile.
   reactor::nanoseconds worst_stall{0};
-  std::size_t ours = 0;    // jobs of our own that workers did before it had ended
-  bool neighbour = false;  // a harmless chart was rendered after it
+  std::size_t ours = 0;                     // jobs of our own that workers did before it had ended
+  bool neighbour = false;                   // a harmless chart was rendered after it
+  std::vector<std::string> children_ended;  // and why
 };
-/// Loads and renders it as the service does, on a real loop beside work of ours.
+/// Loads and renders it as the service does: in child processes, a real loop and work of ours
+/// beside. The program's main() asks chart_child_main() first.
 chart_outcome try_chart(const chart& c);
 
 }  // namespace bench::hostile

@@ -134,6 +134,8 @@ private:
       const chart_outcome o = try_chart(charts()[a.index]);
       r.stall_ms = ms(o.worst_stall);
       r.escaped = !o.neighbour || o.ours == 0;
+      for (const std::string& why : o.children_ended)
+        r.children_ended += (r.children_ended.empty() ? "" : ",") + why;
     } else if (a.what == attack::kind::pack) {
       const pack_outcome o = try_pack(packs()[a.index]);
       r.stall_ms = ms(o.worst_stall);
@@ -372,20 +374,24 @@ const std::vector<attack>& attacks() {
 }
 
 std::string to_text(const reading& r) {
-  char line[256];
-  std::snprintf(line, sizeof line, "attack %zu %.4f %.3f %.4f %.4f %.3f %zu %zu %zu %d %zu",
+  char line[384];
+  std::snprintf(line, sizeof line, "attack %zu %.4f %.3f %.4f %.4f %.3f %zu %zu %zu %d %zu %.99s",
                 r.attack, r.stall_ms, r.rss_mb, r.p99_ms, r.quiet_p99_ms, r.ratio, r.log_lines,
-                r.series, r.connections, r.escaped ? 1 : 0, r.canary_hits);
+                r.series, r.connections, r.escaped ? 1 : 0, r.canary_hits,
+                r.children_ended.empty() ? "-" : r.children_ended.c_str());
   return line;
 }
 
 bool parse_reading(const std::string& line, reading& r) {
   int escaped = 0;
-  const int n = std::sscanf(line.c_str(), "attack %zu %lf %lf %lf %lf %lf %zu %zu %zu %d %zu",
-                            &r.attack, &r.stall_ms, &r.rss_mb, &r.p99_ms, &r.quiet_p99_ms, &r.ratio,
-                            &r.log_lines, &r.series, &r.connections, &escaped, &r.canary_hits);
+  char ended[100] = {};
+  const int n =
+      std::sscanf(line.c_str(), "attack %zu %lf %lf %lf %lf %lf %zu %zu %zu %d %zu %99s", &r.attack,
+                  &r.stall_ms, &r.rss_mb, &r.p99_ms, &r.quiet_p99_ms, &r.ratio, &r.log_lines,
+                  &r.series, &r.connections, &escaped, &r.canary_hits, ended);
   r.escaped = escaped != 0;
-  return n == 11;
+  r.children_ended = std::string_view(ended) == "-" ? "" : ended;
+  return n == 12;
 }
 
 int run_victim(const std::string& attackers, const std::vector<std::size_t>& wanted,

@@ -25,6 +25,7 @@ struct reading {
   std::size_t log_lines = 0, series = 0, connections = 0;
   bool escaped = false;
   std::size_t canary_hits = 0;
+  std::string children_ended;  // why, with commas between
 };
 std::string to_text(const reading& r);
 bool parse_reading(const std::string& line, reading& into);

@@ -1,11 +1,13 @@
 // Each chart and index of the table, loaded and rendered as the service does, in its memory.
 #include "bench/hostile/charts.hpp"
 
+#include "helm/tenants/chart_children.hpp"
 #include "reactor/plain/memory.hpp"
 #include "tests/helm/in_child.hpp"
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <iostream>
 #include <map>
 #include <set>
@@ -28,7 +30,6 @@ bool says_one_of(const std::string& said, const std::string& wanted) {
 TEST(HostileCharts, AreRefusedWithAReasonInTheServicesMemoryAndHoldNothingUp) {
   for (const chart& c : charts()) {
     const std::string said = helm::testing::in_child([&]() -> std::string {
-      reactor::end_when_memory_is_lost();
       const chart_outcome out = try_chart(c);
       if (!out.neighbour) return "the chart after it was not rendered";
       if (out.ours == 0) return "nothing of ours was done meanwhile";
@@ -56,3 +57,12 @@ TEST(HostileCharts, EveryCellOfTheTableHasARow) {
 }
 
 }  // namespace
+
+/// The children that work on charts are this program, started again.
+int main(int argc, char** argv) {
+  reactor::end_when_memory_is_lost();
+  std::signal(SIGPIPE, SIG_IGN);
+  helm::tenants::chart_child_main(argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
