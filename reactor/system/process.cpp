@@ -237,10 +237,19 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
   };
   pipe_pair out, err;
   if (out.read < 0 || err.read < 0) return failed(of_system(errno));
+  std::optional<pipe_pair> in;
+  if (!c.input.empty()) {
+    in.emplace();
+    // The pipe holds all of it, so this does not wait for the program.
+    if (in->read < 0 ||
+        ::write(in->write, c.input.data(), c.input.size()) != static_cast<ssize_t>(c.input.size()))
+      return failed(of_system(errno));
+  }
   spawn_request r;
   r.argv = c.argv;
   r.environment = environment_of(c);
   r.folder = c.folder;
+  if (in) r.in = in->read;
   r.out = out.write;
   r.err = err.write;
   const auto spawned = spawn(std::move(r));
@@ -275,6 +284,9 @@ awaitable<result<process_exit>> run_process(loop& l, command c, steady_time dead
   if (c.argv.empty())
     co_return make_fault(errc::malformed, "run a program", "no program was named");
   const std::string doing = "run " + c.argv[0];
+  if (c.input.size() > input_limit_bytes)
+    co_return make_fault(errc::limit, doing,
+                         "its input has more than " + std::to_string(input_limit_bytes) + " bytes");
   if (l.simulated())
     co_return make_fault(errc::refused, doing, "no program can run in virtual time");
   const steady_time started_at = l.now();

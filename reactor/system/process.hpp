@@ -17,6 +17,9 @@ class loop;
 /// What a program's environment starts from.
 enum class environment_base { ours, empty };
 
+/// What a pipe takes without a reader (POSIX, PIPE_BUF on Linux).
+inline constexpr std::size_t input_limit_bytes = 4096;
+
 /// A program to run, without a shell.
 struct command {
   std::vector<std::string> argv;  // argv[0] is looked up in our PATH unless it has a slash
@@ -24,6 +27,7 @@ struct command {
   std::map<std::string, std::optional<std::string>>
       environment;     // added or, without value, removed
   std::string folder;  // where it runs; empty = here
+  std::string input;   // what it reads, input_limit_bytes at most; empty = nothing
   std::size_t out_limit_bytes = 1024 * 1024;
   std::size_t err_limit_bytes = 64 * 1024;  // the last bytes are kept: they say why it failed
   nanoseconds grace = 2s;                   // between SIGTERM and SIGKILL
@@ -40,14 +44,14 @@ struct process_exit {
   std::string text() const;
 };
 
-/// Runs `c` in a process group of its own, with nothing as its input and none of our descriptors,
-/// until it has ended.
+/// Runs `c` in a process group of its own, with its input and none of our descriptors, until it has
+/// ended.
 /// Ends     at `deadline` or cancellation the group gets SIGTERM and after the grace SIGKILL; this
 ///          returns when the child is gone, so a cancelled caller waits that long too.
 /// Output   what a grandchild holds open does not keep us: pipes are closed half a second after the
 ///          child's end.
 /// Errors   errc::not_found: no such program, which `detail` names. errc::timed_out: the deadline.
-///          errc::limit: too much output. A status other than 0 is not an error.
+///          errc::limit: too much input or output. A status other than 0 is not an error.
 awaitable<result<process_exit>> run_process(loop& l, command c, steady_time deadline);
 
 }  // namespace reactor

@@ -72,6 +72,15 @@ TEST_F(Process, SeesNothingOfOurDescriptorsAndNoInput) {
   EXPECT_EQ(ended.value().out, "4\n");  // 0, 1, 2 and the folder that ls reads
 }
 
+TEST_F(Process, ReadsItsInputAndThenItsEnd) {
+  auto ended =
+      run("cat; echo .", [](command& c) { c.input = std::string(input_limit_bytes, 'x'); });
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->out, std::string(input_limit_bytes, 'x') + ".\n");
+  auto larger = run("cat", [](command& c) { c.input = std::string(input_limit_bytes + 1, 'x'); });
+  EXPECT_EQ(larger.error().code, errc::limit);
+}
+
 TEST_F(Process, LeavesNoDescriptorOfItsOwnBehind) {
   (void)run("exit 0");
   const std::size_t before = open_descriptors();
