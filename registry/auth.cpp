@@ -8,6 +8,8 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+
 namespace registry {
 
 using formats::base64_decode;
@@ -96,6 +98,25 @@ std::string credential_key(std::string_view registry) {
   return std::string(registry);
 }
 
+bool names_registry(std::string_view key, std::string_view registry) {
+  return host_of_key(credential_key(host_of_key(key))) == host_of_key(credential_key(registry));
+}
+
+std::vector<std::string> places_with_login(std::string_view config) {
+  std::vector<std::string> out;
+  const auto read = read_config(config);
+  if (!read) return out;
+  if (const auto* auths = member(*read, "auths"))
+    for (const auto& entry : *auths) {
+      std::string_view key(entry.key().data(), entry.key().size());
+      for (const std::string_view scheme : {"https://", "http://"})
+        if (key.starts_with(scheme)) key.remove_prefix(scheme.size());
+      key.remove_prefix(std::min(key.size(), key.rfind('@') + 1));  // a login in the name
+      out.emplace_back(key);
+    }
+  return out;
+}
+
 outcome<std::optional<registry_login>> find_login(std::string_view config,
                                                   std::string_view registry,
                                                   const std::string& path) {
@@ -114,13 +135,6 @@ outcome<std::optional<registry_login>> find_login(std::string_view config,
     if (!login) return login.error();
     if (!login->empty()) return std::optional(std::move(*login));
   }
-  std::string helper = text_member(*read, "credsStore");
-  if (const auto* helpers = member(*read, "credHelpers"))
-    if (const std::string own = text_member(*helpers, key); !own.empty()) helper = own;
-  if (!helper.empty())
-    return problem{"the credentials of " + std::string(registry) +
-                   " are kept by the credential helper " + quote("docker-credential-" + helper) +
-                   " (" + path + "), which is not supported by windlass: use 'registry login'"};
   return std::optional<registry_login>();
 }
 
@@ -185,18 +199,33 @@ outcome<std::optional<std::string>> without_login(std::string_view config,
   return std::optional(config_text(*read));
 }
 
-challenge parse_challenge(std::string_view header) {
-  challenge out;
-  header = trim_space(header);
-  const auto space = header.find(' ');
-  out.scheme = lower(header.substr(0, space));
-  std::string_view rest = space == header.npos ? std::string_view() : header.substr(space + 1);
-  while (!rest.empty()) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(" ,\t"), rest.size()));
-    const auto equals = rest.find('=');
-    if (equals == rest.npos) break;
-    const std::string name = lower(trim_space(rest.substr(0, equals)));
-    rest.remove_prefix(equals + 1);
+std::string challenge::parameter(const std::string& name) const {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? std::string() : found->second;
+}
+
+std::vector<challenge> parse_challenges(std::string_view header) {
+  std::vector<challenge> out;
+  std::string_view rest = header;
+  const auto skip = [&rest](std::string_view letters) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(letters), rest.size()));
+  };
+  const auto take = [&rest](std::size_t n) {
+    std::string_view piece = rest.substr(0, std::min(n, rest.size()));
+    rest.remove_prefix(piece.size());
+    return piece;
+  };
+  for (skip(" ,\t"); !rest.empty(); skip(" ,\t")) {
+    const std::string name = lower(take(rest.find_first_of(" ,\t=")));
+    skip(" \t");
+    // A word without a value names the next scheme. What follows "Negotiate" looks like another one
+    // or like a parameter; neither is known to anything here.
+    if (!rest.starts_with('=')) {
+      out.emplace_back().scheme = name;
+      continue;
+    }
+    take(1);
+    skip(" \t");
     std::string text;
     if (rest.starts_with('"')) {
       std::size_t i = 1;
@@ -204,21 +233,82 @@ challenge parse_challenge(std::string_view header) {
         if (rest[i] == '\\' && i + 1 < rest.size()) ++i;
         text += rest[i];
       }
-      rest.remove_prefix(std::min(i + 1, rest.size()));
+      take(i + 1);
     } else {
-      const auto end = std::min(rest.find_first_of(", \t"), rest.size());
-      text = rest.substr(0, end);
-      rest.remove_prefix(end);
+      text = take(rest.find_first_of(", \t"));
     }
-    out.parameters[name] = std::move(text);
+    if (out.empty()) out.emplace_back();
+    auto& known = out.back().parameters[name];
+    // Some write one parameter for each scope.
+    known = name == "scope" && !known.empty() ? known + " " + text : std::move(text);
+  }
+  return out;
+}
+
+std::optional<std::size_t> choose_challenge(const std::vector<challenge>& all,
+                                            const challenge_choice& by) {
+  const auto first = [&](std::string_view scheme) {
+    const auto found = std::ranges::find(all, scheme, &challenge::scheme);
+    return found == all.end() ? std::optional<std::size_t>()
+                              : static_cast<std::size_t>(found - all.begin());
+  };
+  const auto bearer = first("bearer"), basic = first("basic");
+  if (!basic || !bearer) return bearer ? bearer : basic;
+  const bool usable = by.may_use_realm && !all[*bearer].parameter("realm").empty();
+  return by.has_password && !usable ? basic : bearer;
+}
+
+namespace {
+
+/// "repository:org/os:pull,push": the resource "repository:org/os" and what may be done with it.
+struct token_scope {
+  std::string resource;
+  std::vector<std::string> actions;
+};
+
+std::vector<token_scope> read_scopes(std::string_view text) {
+  std::vector<token_scope> out;
+  for (const std::string& one : formats::split(text, " ")) {
+    if (one.empty()) continue;
+    // The name between may have a port: "repository:host:5000/os:pull".
+    const auto last = one.rfind(':');
+    token_scope& scope = out.emplace_back();
+    if (last == one.npos || last == one.find(':')) {
+      scope.resource = one;
+    } else {
+      scope.resource = one.substr(0, last);
+      scope.actions = formats::split(one.substr(last + 1), ",");
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string scopes_to_ask(std::string_view own, std::string_view challenged) {
+  std::vector<token_scope> all = read_scopes(own);
+  for (token_scope& more : read_scopes(challenged)) {
+    const auto known = std::ranges::find(all, more.resource, &token_scope::resource);
+    if (known == all.end()) {
+      all.push_back(std::move(more));
+      continue;
+    }
+    for (std::string& action : more.actions)
+      if (std::ranges::find(known->actions, action) == known->actions.end())
+        known->actions.push_back(std::move(action));
+  }
+  std::string out;
+  for (const token_scope& scope : all) {
+    out += (out.empty() ? "" : " ") + scope.resource;
+    for (std::size_t i = 0; i < scope.actions.size(); ++i)
+      out += (i == 0 ? ":" : ",") + scope.actions[i];
   }
   return out;
 }
 
 outcome<std::string> token_url(const challenge& c, std::string_view registry_url,
-                               const std::string& scope) {
-  const auto found = c.parameters.find("realm");
-  const std::string realm = found == c.parameters.end() ? "" : found->second;
+                               std::string_view scopes) {
+  const std::string realm = c.parameter("realm");
   const auto u = parse_url(realm);
   if (!u || u->host.empty() || (u->scheme != "https" && u->scheme != "http"))
     return problem{"the registry names no usable token server: " + quote(realm)};
@@ -230,10 +320,8 @@ outcome<std::string> token_url(const challenge& c, std::string_view registry_url
     query += (query.empty() ? "" : "&") + std::string(name) + "=" +
              reactor::http::encode_component(text);
   };
-  if (const auto service = c.parameters.find("service"); service != c.parameters.end())
-    add("service", service->second);
-  const auto wanted = c.parameters.find("scope");
-  add("scope", wanted == c.parameters.end() ? scope : wanted->second);
+  add("service", c.parameter("service"));
+  for (const std::string& scope : formats::split(scopes, " ")) add("scope", scope);
   url out = *u;
   out.user = out.fragment = "";
   out.query = query;

@@ -5,7 +5,11 @@
 #include "formats/go/value.hpp"
 #include "formats/json/json.hpp"
 #include "reactor/plain/secret.hpp"
+#include "registry/rules.hpp"
 #include "registry/url.hpp"
+
+#include <functional>
+#include <set>
 
 namespace registry {
 
@@ -15,8 +19,10 @@ using formats::read_json;
 
 namespace {
 
-constexpr std::size_t tag_pages_limit = 100;
 constexpr std::size_t tags_limit = 100'000;
+/// Pages in a row without a new tag: a list that goes in circles.
+constexpr std::size_t idle_pages_limit = 10;
+constexpr reactor::nanoseconds carry_timeout = std::chrono::minutes(15);
 
 constexpr const char* manifest_types =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
@@ -58,24 +64,25 @@ std::string at_origin(url at, std::string_view own) {
   return at.text();
 }
 
-/// The target of `Link: <…>; rel="next"` on a page of tags; empty on the last page. A page that came
-/// by a redirect goes on where it came from.
+/// Where the list of tags goes on after `page`; empty on the last page. Of what a registry says
+/// about its own place only the query counts: one behind a proxy names the proxy's inner host, and
+/// Artifactory leaves parts of the path out. A page that came by a redirect goes on where it came
+/// from.
 /// Errors   errc::malformed for a Link to another place.
 answer<std::string> next_page(const web_answer& page, const std::string& base_url) {
-  const std::string_view link = page.fields.get("Link");
-  const auto open = link.find('<');
-  const auto close = link.find('>', open == link.npos ? 0 : open);
-  if (open == link.npos || close == link.npos) return std::string();
-  const auto rest = link.substr(close);
-  if (rest.find("next") == rest.npos) return std::string();
-  const auto to = follow_location(page.url, link.substr(open + 1, close - open - 1));
+  const std::string link = next_link(page.fields);
+  if (link.empty()) return std::string();
+  const auto to = follow_location(page.url, link);
+  const auto here = parse_url(page.url);
   outcome<url> place = problem{};
   if (to) place = parse_url(*to);
   std::string next;
-  if (place && same_origin(page.url, base_url) && place->path.starts_with("/v2/"))
+  if (place && here && same_origin(page.url, base_url) && place->path.ends_with("/tags/list")) {
+    place->path = here->path;
     next = at_origin(*place, base_url);
-  else if (place && same_origin(page.url, *to))
+  } else if (place && same_origin(page.url, *to)) {
     next = *to;
+  }
   if (next.empty() || next == page.url)
     return failed(errc::malformed,
                   "the registry's list of tags goes on at a place that cannot be right");
@@ -120,11 +127,9 @@ awaitable<answer<void>> client::ping(std::string host) {
 
 awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
   std::vector<std::string> out;
+  std::set<std::string, std::less<>> known;
   std::string target = "/v2/" + of.repository + "/tags/list";
-  for (std::size_t page = 0; !target.empty(); ++page) {
-    if (page == tag_pages_limit || out.size() > tags_limit)
-      co_return failed(errc::malformed, "the registry lists more tags of " + of.repository +
-                                            " than " + std::to_string(tags_limit));
+  for (std::size_t idle = 0; !target.empty();) {
     question q;
     q.host = of.registry;
     q.target = target;
@@ -134,10 +139,16 @@ awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
     if (got->status != 200) co_return unexpected("GET", *got);
     auto v = read_json(got->body);
     if (!v) co_return failed(errc::malformed, "the registry's list of tags is not valid JSON");
+    const std::size_t before = out.size();
     const auto* list = v->find("tags");
     if (list && list->is_list())
       for (const auto& t : list->items())
-        if (t.is_string()) out.push_back(t.text());
+        if (t.is_string() && known.insert(t.text()).second) out.push_back(t.text());
+    idle = out.size() == before ? idle + 1 : 0;
+    if (out.size() > tags_limit || idle > idle_pages_limit)
+      co_return failed(errc::malformed, "the registry lists more tags of " + of.repository +
+                                            " than " + std::to_string(tags_limit) +
+                                            ", or has no end of its list");
     auto next = next_page(*got, session_.base_url(of.registry));
     if (!next) co_return next.error();
     target = std::move(*next);
@@ -150,24 +161,33 @@ awaitable<answer<std::string>> client::promised_digest(oci_reference of) {
   q.method = "HEAD";
   auto got = co_await session_.ask(std::move(q));
   if (!got) co_return got.error();
-  if (got->status != 200) co_return unexpected("HEAD", *got);
-  co_return std::string(got->fields.get("Docker-Content-Digest"));
+  if (got->status == 200) co_return std::string(got->fields.get("Docker-Content-Digest"));
+  if (after_head(got->status, {}, {}) == after_manifest_head::give_up)
+    co_return unexpected("HEAD", *got);
+  co_return co_await current_digest(std::move(of), std::string());
 }
 
-awaitable<answer<std::string>> client::current_digest(oci_reference of, std::string known) {
-  question peek = about_manifest(of);
-  peek.method = "HEAD";
-  auto seen = co_await session_.ask(std::move(peek));
-  if (!seen) co_return seen.error();
-  const bool cannot_peek = seen->status == 405 || seen->status == 501;
-  if (seen->status != 200 && !cannot_peek) co_return unexpected("HEAD", *seen);
-  if (seen->status == 200 && !known.empty() && promised(*seen) == known) co_return known;
-
+awaitable<answer<std::string>> client::current_digest(oci_reference of, std::string known,
+                                                      needed_rights rights) {
   question whole = about_manifest(of);
-  whole.limit_bytes = manifest_bytes_limit;
+  whole.scope = scope_of(of, rights == needed_rights::push ? "pull,push" : "pull");
+  // Without a digest to compare with, the bytes are needed whatever HEAD says.
+  int head_status = 200;
+  if (!known.empty() && !without_head_.contains(of.registry)) {
+    question peek = whole;
+    peek.method = "HEAD";
+    auto seen = co_await session_.ask(std::move(peek));
+    if (!seen) co_return seen.error();
+    const auto next = after_head(seen->status, promised(*seen), known);
+    if (next == after_manifest_head::give_up) co_return unexpected("HEAD", *seen);
+    if (next == after_manifest_head::unchanged) co_return known;
+    head_status = seen->status;
+  }
   if (!known.empty()) whole.fields.set("If-None-Match", quote(known));
+  whole.limit_bytes = manifest_bytes_limit;
   auto got = co_await session_.ask(std::move(whole));
   if (!got) co_return got.error();
+  if (is_head_unserved(head_status, got->status)) without_head_.insert(of.registry);
   if (got->status == 304 && !known.empty()) co_return known;
   if (got->status != 200) co_return unexpected("GET", *got);
   std::string digest = digest_of(got->body);
@@ -203,7 +223,7 @@ awaitable<answer<stored_manifest>> client::manifest(oci_reference from) {
 }
 
 awaitable<answer<std::string>> client::blob(oci_reference from, descriptor d,
-                                            std::size_t limit_bytes) {
+                                            std::size_t limit_bytes, reactor::nanoseconds timeout) {
   if (d.size_bytes > limit_bytes)
     co_return failed(errc::malformed, "blob " + d.digest + " is larger than " +
                                           std::to_string(limit_bytes) + " bytes");
@@ -212,6 +232,7 @@ awaitable<answer<std::string>> client::blob(oci_reference from, descriptor d,
   q.target = "/v2/" + from.repository + "/blobs/" + d.digest;
   q.scope = scope_of(from, "pull");
   q.limit_bytes = d.size_bytes;
+  q.timeout = timeout;
   auto got = co_await session_.ask(std::move(q));
   if (!got) co_return got.error();
   if (got->status != 200)
@@ -232,49 +253,71 @@ awaitable<answer<void>> client::put_blob(oci_reference to, descriptor d, std::st
   present.host = to.registry;
   present.target = blobs + d.digest;
   present.scope = scope_of(to, "pull,push");
-  question open = present, put = present;
+  question open = present;
   auto there = co_await session_.ask(std::move(present));
   if (!there) co_return there.error();
-  if (there->status == 200) co_return answer<void>();
-  if (there->status != 404) co_return unexpected("HEAD", *there);
+  const auto next = after_head_of_blob(there->status);
+  if (next == after_blob_head::present) co_return answer<void>();
+  if (next == after_blob_head::give_up) co_return unexpected("HEAD", *there);
 
   open.method = "POST";
   open.target = blobs + "uploads/";
   auto opened = co_await session_.ask(std::move(open));
   if (!opened) co_return opened.error();
   if (opened->status != 202) co_return unexpected("POST", *opened);
-  auto target = upload_target(*opened, session_.base_url(to.registry), d.digest);
-  if (!target) co_return target.error();
+  co_return co_await upload(std::move(to), std::move(*opened), std::move(d.digest),
+                            std::move(bytes), download_timeout);
+}
 
+awaitable<answer<void>> client::upload(oci_reference to, web_answer opened, std::string digest,
+                                       std::string bytes, reactor::nanoseconds timeout) {
+  auto target = upload_target(opened, session_.base_url(to.registry), digest);
+  if (!target) co_return target.error();
+  question put;
   put.method = "PUT";
+  put.host = to.registry;
   put.target = std::move(*target);
+  put.scope = scope_of(to, "pull,push");
   put.fields.set("Content-Type", "application/octet-stream");
   put.body = std::move(bytes);
+  put.timeout = timeout;
   auto done = co_await session_.ask(std::move(put));
   if (!done) co_return done.error();
-  if (done->status != 201) co_return unexpected("PUT", *done);
+  if (!is_stored(done->status)) co_return unexpected("PUT", *done);
   co_return answer<void>();
 }
 
-awaitable<answer<void>> client::mount_blob(oci_reference to, std::string from_repository,
-                                           std::string digest) {
+awaitable<answer<void>> client::carry_blob(oci_reference to, std::string from_repository,
+                                           descriptor d) {
   using reactor::http::encode_component;
   oci_reference from = to;
   from.repository = from_repository;
   question q;
   q.method = "POST";
   q.host = to.registry;
-  q.target = "/v2/" + to.repository + "/blobs/uploads/?mount=" + encode_component(digest) +
+  q.target = "/v2/" + to.repository + "/blobs/uploads/?mount=" + encode_component(d.digest) +
              "&from=" + encode_component(from_repository);
   // The rights on both, in one token.
   q.scope = scope_of(to, "pull,push") + " " + scope_of(from, "pull");
-  auto done = co_await session_.ask(std::move(q));
-  if (!done) co_return done.error();
-  if (done->status == 202)
-    co_return failed(errc::refused, "the registry does not take blob " + digest + " of " +
-                                        from_repository + " into " + to.repository);
-  if (done->status != 201) co_return unexpected("POST", *done);
-  co_return answer<void>();
+  auto asked = co_await session_.ask(std::move(q));
+  // Token servers refuse rights on two repositories in one token with a status of their own.
+  if (!asked && (asked.error().cancelled || asked.error().http_status == 0 ||
+                 after_mount_answer(asked.error().http_status) == after_mount::give_up))
+    co_return asked.error();
+  const auto next = after_mount_answer(asked ? asked->status : asked.error().http_status);
+  if (next == after_mount::mounted) co_return answer<void>();
+  if (next == after_mount::give_up) co_return unexpected("POST", *asked);
+
+  descriptor source = d;
+  auto bytes = co_await blob(from, std::move(source), carried_bytes_limit, carry_timeout);
+  if (!bytes)
+    co_return std::move(bytes.error())
+        .behind("the registry does not mount blobs of " + from_repository + " in " + to.repository +
+                ": ");
+  if (next == after_mount::upload_there)
+    co_return co_await upload(std::move(to), std::move(*asked), std::move(d.digest),
+                              std::move(*bytes), carry_timeout);
+  co_return co_await put_blob(std::move(to), std::move(d), std::move(*bytes));
 }
 
 awaitable<answer<std::string>> client::put_manifest(oci_reference to, std::string text) {
@@ -294,7 +337,7 @@ awaitable<answer<std::string>> client::put_manifest(oci_reference to, std::strin
   put.body = std::move(text);
   auto done = co_await session_.ask(std::move(put));
   if (!done) co_return done.error();
-  if (done->status != 201) co_return unexpected("PUT", *done);
+  if (!is_stored(done->status)) co_return unexpected("PUT", *done);
   const std::string said = promised(*done);
   if (!said.empty() && said != digest)
     co_return failed(errc::altered, "the registry says it keeps the manifest as " + said +

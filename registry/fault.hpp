@@ -40,6 +40,7 @@ struct fault {
   bool cancelled = false;  // the caller is being cancelled: unwind
   // The server could not be verified, or speaks no TLS: plain HTTP may do, for whoever allows that.
   bool without_tls = false;
+  bool connection_lost = false;  // it ended before the answer was whole
 
   /// The same failure seen from one caller further out: `before` is put before the text.
   fault behind(const std::string& before) &&;

@@ -83,7 +83,8 @@ outcome<oci_manifest> read_manifest(std::string_view text, std::string_view cont
   if (!v->is_map()) return problem{"manifest is not valid: it is no JSON object"};
   oci_manifest out;
   out.media_type = text_of(*v, "mediaType");
-  if (out.media_type.empty())
+  const bool names_type = !out.media_type.empty();
+  if (!names_type)
     out.media_type = trim_space(content_type.substr(0, content_type.find(';')));
   if (const auto* config = v->find("config"); config && config->is_map()) {
     auto d = read_descriptor(*config);
@@ -96,6 +97,10 @@ outcome<oci_manifest> read_manifest(std::string_view text, std::string_view cont
   auto manifests = read_descriptors(v->find("manifests"));
   if (!manifests) return manifests.error();
   out.manifests = std::move(*manifests);
+  // Gateways say "application/json" or nothing at all, and a registry takes no manifest under such
+  // a type.
+  if (!names_type && !out.media_type.starts_with("application/vnd."))
+    out.media_type = out.manifests.empty() ? media_type::image_manifest : media_type::image_index;
   if (const auto* annotations = v->find("annotations"); annotations && annotations->is_map())
     for (const auto& [key, content] : annotations->entries())
       out.annotations[key] = content.is_string() ? content.text() : "";

@@ -43,7 +43,8 @@ struct oci_manifest {
   std::map<std::string, std::string> annotations;
 };
 
-/// Reads the JSON. `content_type` stands in for a manifest that does not name its own type.
+/// Reads the JSON. `content_type` stands in for a manifest that does not name its own type. Where
+/// that is no type of manifests either, the content tells an OCI index from an OCI manifest.
 /// Errors   ours: what is no manifest, a digest that is none, a size that cannot be.
 outcome<oci_manifest> read_manifest(std::string_view text, std::string_view content_type);
 

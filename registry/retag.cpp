@@ -4,9 +4,10 @@ namespace registry {
 namespace {
 
 /// What a tag names; "" where there is none.
-awaitable<answer<std::string>> digest_at(client& c, oci_reference of) {  // borrowed
+awaitable<answer<std::string>> digest_at(client& c, oci_reference of,
+                                         needed_rights rights) {  // borrowed
   of.digest.clear();
-  auto found = co_await c.current_digest(std::move(of), std::string());
+  auto found = co_await c.current_digest(std::move(of), std::string(), rights);
   if (!found && found.error().code == errc::not_found) co_return std::string();
   co_return found;
 }
@@ -15,13 +16,14 @@ fault taken(const oci_reference& to, const std::string& by) {
   return failed(errc::refused, to.text() + " is " + by + " already; names stay where they are");
 }
 
-/// Mounts what a manifest consists of.
-awaitable<answer<void>> mount_parts(client& c, oci_manifest content, std::string from_repository,
-                                    oci_reference to) {
+/// Brings what a manifest consists of into another repository.
+awaitable<answer<void>> carry_parts(client& c, oci_manifest content, std::string from_repository,
+                                    oci_reference to) {  // borrowed
   std::vector<descriptor> parts = content.layers;
   if (content.config) parts.push_back(*content.config);
   for (const descriptor& part : parts) {
-    auto done = co_await c.mount_blob(to, from_repository, part.digest);
+    descriptor one = part;
+    auto done = co_await c.carry_blob(to, from_repository, std::move(one));
     if (!done) co_return done.error();
   }
   co_return answer<void>();
@@ -31,7 +33,7 @@ awaitable<answer<void>> mount_parts(client& c, oci_manifest content, std::string
 
 awaitable<answer<retagged>> can_retag(client& c, oci_reference from,
                                       oci_reference to) {  // borrowed
-  auto now = co_await digest_at(c, from);
+  auto now = co_await digest_at(c, from, needed_rights::pull);
   if (!now) co_return now.error();
   const std::string wanted = from.digest;
   from.digest.clear();
@@ -54,14 +56,14 @@ awaitable<answer<retagged>> retag(client& c, oci_reference from, oci_reference t
     if (!read) co_return read.error();
     if (!read->content.manifests.empty())
       co_return failed(errc::malformed, from.text() + ": an index of indexes");
-    auto mounted = co_await mount_parts(c, read->content, repository, to);
-    if (!mounted) co_return mounted.error();
+    auto carried = co_await carry_parts(c, read->content, repository, to);
+    if (!carried) co_return carried.error();
     auto stored =
         co_await c.put_manifest(std::move(part_to), read->bytes, read->content.media_type);
     if (!stored) co_return stored.error();
   }
-  auto mounted = co_await mount_parts(c, whole->content, repository, to);
-  if (!mounted) co_return mounted.error();
+  auto carried = co_await carry_parts(c, whole->content, repository, to);
+  if (!carried) co_return carried.error();
   auto stored = co_await c.put_manifest(to, whole->bytes, whole->content.media_type);
   if (!stored) co_return stored.error();
   co_return retagged::made;
@@ -98,7 +100,7 @@ awaitable<answer<std::string>> index_of(client& c, std::vector<index_part> parts
 
 awaitable<answer<retagged>> can_name(client& c, oci_reference to,
                                      std::string digest) {  // borrowed
-  auto there = co_await digest_at(c, to);
+  auto there = co_await digest_at(c, to, needed_rights::push);
   if (!there) co_return there.error();
   if (there->empty()) co_return retagged::made;
   if (*there != digest) co_return taken(to, *there);

@@ -17,8 +17,9 @@ enum class retagged { made, there_already };
 awaitable<answer<retagged>> can_retag(client& c, oci_reference from, oci_reference to);
 
 /// Gives the image that `from` names by its digest the name `to` as well, in the same or another
-/// repository of that registry. Blobs are mounted and manifests stored as they are, those of an
-/// index first: the digest stays. Again is no harm.
+/// repository of that registry. Blobs are mounted, or carried over where the registry does not
+/// mount, and manifests stored as they are, those of an index first: the digest stays. Again is no
+/// harm.
 /// Errors   as can_retag; errc::malformed: an index of indexes.
 awaitable<answer<retagged>> retag(client& c, oci_reference from, oci_reference to);
 

@@ -4,13 +4,18 @@
 #include "formats/go/value.hpp"
 #include "formats/json/json.hpp"
 #include "reactor/http/authorization.hpp"
+#include "reactor/http/date.hpp"
 #include "reactor/http/retry_after.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/hide.hpp"
 #include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
+#include <boost/asio/error.hpp>
+
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 
 namespace registry {
 
@@ -34,7 +39,7 @@ std::string registry_message(const web_answer& a) {
         std::string line =
             code && code->is_string() ? lower(replace_all(code->text(), "_", " ")) : "";
         if (message && message->is_string() && !message->text().empty())
-          line += ": " + message->text();
+          line += (line.empty() ? "" : ": ") + message->text();
         if (!line.empty() && out.size() < 500) out += (out.empty() ? "" : "; ") + line;
       }
   if (out.empty()) {
@@ -55,7 +60,28 @@ fault from_web(const reactor::fault& f, const std::string& method, const std::st
     out.code = errc::refused;
   out.without_tls = f.code == reactor::errc::unverified ||
                     (f.code == reactor::errc::malformed && f.doing.starts_with("TLS handshake"));
+  namespace error = boost::asio::error;
+  out.connection_lost = f.code == reactor::errc::closed || f.code == error::eof ||
+                        f.code == error::connection_reset || f.code == error::broken_pipe;
   return out;
+}
+
+/// A Retry-After that is a date becomes the seconds until then: only here is a clock at hand.
+void count_down(reactor::http::headers& fields, reactor::wall_time now) {
+  const auto until = reactor::http::parse_date(fields.get("Retry-After"));
+  if (!until) return;
+  const auto left = std::chrono::ceil<std::chrono::seconds>(*until - now);
+  fields.set("Retry-After", std::to_string(std::max<std::int64_t>(left.count(), 0)));
+}
+
+std::vector<challenge> challenges_of(const reactor::http::headers& fields) {
+  std::vector<challenge> all;
+  for (const auto& [name, value] : fields) {
+    if (!reactor::http::same_name(name, "WWW-Authenticate")) continue;
+    auto more = parse_challenges(value);
+    std::ranges::move(more, std::back_inserter(all));
+  }
+  return all;
 }
 
 }  // namespace
@@ -74,6 +100,8 @@ fault unexpected(const std::string& method, const web_answer& a) {
   out.text = method + " " + quote(reactor::redact(without_user(a.url))) +
              ": response status code " + std::to_string(a.status) + ": " + registry_message(a);
   out.retry_after = reactor::http::retry_after(a.fields);
+  if (out.retry_after && *out.retry_after > reactor::nanoseconds::zero())
+    out.text += "; it asks clients to wait " + reactor::format_duration(*out.retry_after);
   return out;
 }
 
@@ -95,8 +123,67 @@ awaitable<answer<registry_login>> session::login_for(std::string host) {
     auto login = find_login(*text, host, path);
     if (!login) co_return failed(errc::refused, login.error().text);
     if (*login) co_return std::move(**login);
+    auto helper = find_helper(*text, host, path);
+    if (!helper) co_return failed(errc::refused, helper.error().text);
+    if (helper->empty()) continue;
+    auto said = co_await ask_helper(std::move(*helper), host);
+    if (!said) co_return said.error();
+    if (*said) co_return std::move(**said);
   }
   co_return registry_login{};
+}
+
+/// A helper that fails is no reason not to ask as nobody in particular, as docker does: what was
+/// wrong is told if the registry wants a login.
+awaitable<answer<std::optional<registry_login>>> session::ask_helper(std::string program,
+                                                                     std::string host) {
+  if (!options_.helpers) {
+    helper_problems_[host] = "its login is kept by the credential helper " + quote(program) +
+                             ", which only commands run that a person types";
+    co_return std::optional<registry_login>();
+  }
+  const std::string key = program + " " + host;
+  if (const auto known = said_by_helpers_.find(key); known != said_by_helpers_.end())
+    co_return known->second;
+  auto ended = co_await options_.helpers(program, credential_key(host));
+  if (!ended && reactor::is_cancelled(ended.error())) {
+    fault f = failed(errc::unavailable, ended.error().message());
+    f.cancelled = true;
+    co_return f;
+  }
+  outcome<std::optional<registry_login>> read = std::optional<registry_login>();
+  if (ended)
+    read = read_helper_answer(*ended, program, host);
+  else
+    read = formats::problem{"the credential helper " + quote(program) +
+                            " failed: " + reactor::redact(ended.error().message())};
+  if (!read) helper_problems_[host] = read.error().text;
+  co_return said_by_helpers_[key] = read ? std::move(*read) : std::nullopt;
+}
+
+awaitable<answer<web_answer>> session::send_patiently(web_request r) {
+  for (int sent = 1;; ++sent) {
+    web_request once = r;
+    auto got = co_await web_.ask(std::move(once));
+    attempt what;
+    what.method = r.method;
+    fault lost;
+    if (got) {
+      count_down(got->fields, loop_.wall());
+      what.status = got->status;
+      what.retry_after = reactor::http::retry_after(got->fields);
+    } else {
+      lost = from_web(got.error(), r.method, r.url);
+      if (lost.cancelled) co_return lost;
+      what.connection_lost = lost.connection_lost;
+    }
+    const auto wait = wait_before_retry(what, sent, options_.retries);
+    if (!wait) {
+      if (!got) co_return lost;
+      co_return std::move(*got);
+    }
+    co_await loop_.sleep_for(*wait);
+  }
 }
 
 awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std::string at,
@@ -124,8 +211,8 @@ awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std
   credentials::shown of_registry = credentials_of(host, {}).for_url(at);
   r.with = credentials(at, std::move(authorization), std::move(of_registry.tls));
   const std::string method = r.method;
-  auto got = co_await web_.ask(std::move(r));
-  if (!got) co_return from_web(got.error(), method, at);
+  auto got = co_await send_patiently(std::move(r));
+  if (!got) co_return got.error();
   if (got->status != 200) {
     fault why = unexpected(method, *got).behind("no access token for " + host + ": ");
     reactor::hide(why.text, login.identity_token.reveal());  // it was in the body
@@ -152,10 +239,21 @@ bool session::is_trusted_realm(const std::string& realm, const std::string& regi
 }
 
 awaitable<answer<reactor::secret>> session::authorize(std::string host, std::string scope,
-                                                      std::string header) {
-  const challenge c = parse_challenge(header);
+                                                      std::vector<challenge> all) {
   auto login = co_await login_for(host);
   if (!login) co_return login.error();
+  // Only the registry's own domain and those that the user allows may be told a login.
+  const auto is_foreign = [&](const challenge& c) {
+    const auto realm = parse_url(c.parameter("realm"));
+    return realm && !realm->host.empty() && !is_trusted_realm(realm->host, host);
+  };
+  challenge_choice by;
+  by.has_password = !login->username.empty();
+  by.may_use_realm = std::ranges::none_of(
+      all, [&](const challenge& c) { return c.scheme == "bearer" && is_foreign(c); });
+  const auto chosen = choose_challenge(all, by);
+  if (!chosen) co_return reactor::secret();
+  const challenge& c = all[*chosen];
   if (c.scheme == "basic") {
     if (login->username.empty()) {
       fault nobody = failed(errc::unauthorized, "basic credential not found for " + host);
@@ -164,28 +262,38 @@ awaitable<answer<reactor::secret>> session::authorize(std::string host, std::str
     }
     co_return reactor::http::basic_authorization(login->username, login->password.reveal());
   }
-  if (c.scheme != "bearer") co_return reactor::secret();
   if (!login->access_token.empty())
     co_return reactor::http::bearer_authorization(login->access_token.reveal());
-  auto at = token_url(c, base_url(host), scope);
-  if (!at) co_return failed(errc::refused, at.error().text);
-  if (const auto place = parse_url(*at); place && !is_trusted_realm(place->host, host)) {
-    std::string foreign = "the registry " + host + " sends for a token to " + quote(place->host) +
+  if (c.parameter("realm").empty() || is_foreign(c)) {
+    auto at = token_url(c, base_url(host), scope);
+    if (!at) co_return failed(errc::refused, at.error().text);
+    const std::string place = parse_url(*at)->host;
+    std::string foreign = "the registry " + host + " sends for a token to " + quote(place) +
                           ", which is not of its own domain and not allowed";
     if (options_.token_realms == client_options::realms::trusted)
       co_return failed(errc::refused, std::move(foreign));
     if (!login->empty())
       co_return failed(errc::refused, foreign + ": the login is not sent there (" +
-                                          std::string(token_realms_variable) + "=" + place->host +
+                                          std::string(token_realms_variable) + "=" + place +
                                           " allows it)");
   }
-  const auto parameter = [&](const char* name) {
-    const auto found = c.parameters.find(name);
-    return found == c.parameters.end() ? std::string() : found->second;
-  };
-  std::string wanted = parameter("scope");
-  if (wanted.empty()) wanted = scope;
-  co_return co_await exchange_token(host, *at, parameter("service"), wanted, std::move(*login));
+  // GHCR and others give no token at all where one of the scopes is too much.
+  const std::string asked = c.parameter("scope");
+  std::vector<std::string> wishes{scopes_to_ask(scope, asked)};
+  for (const std::string& less : {scope, asked})
+    if (!less.empty() && std::ranges::find(wishes, less) == wishes.end()) wishes.push_back(less);
+  answer<reactor::secret> token = reactor::secret();
+  for (const std::string& wish : wishes) {
+    auto at = token_url(c, base_url(host), wish);
+    if (!at) co_return failed(errc::refused, at.error().text);
+    auto given = co_await exchange_token(host, *at, c.parameter("service"), wish, *login);
+    const bool too_much =
+        !given && (given.error().http_status == 400 || given.error().http_status == 403);
+    // What the first wish met is the reason.
+    if (given || &wish == &wishes.front()) token = std::move(given);
+    if (!too_much) break;
+  }
+  co_return token;
 }
 
 awaitable<answer<web_answer>> session::send(const question& q, reactor::secret authorization) {
@@ -196,11 +304,9 @@ awaitable<answer<web_answer>> session::send(const question& q, reactor::secret a
   r.body = q.body;
   r.with = credentials_of(q.host, std::move(authorization));
   r.limit_bytes = q.limit_bytes;
+  r.timeout = q.timeout;
   if (q.method != "GET" && q.method != "HEAD") r.on_redirect = web_request::redirects::answer;
-  const std::string at = r.url;
-  auto got = co_await web_.ask(std::move(r));
-  if (!got) co_return from_web(got.error(), q.method, at);
-  co_return std::move(*got);
+  co_return co_await send_patiently(std::move(r));
 }
 
 awaitable<answer<web_answer>> session::ask(question q) {
@@ -211,14 +317,23 @@ awaitable<answer<web_answer>> session::ask(question q) {
   if (!got || got->status != 401) co_return got;
   // Whoever was asked in the end, only the registry itself may ask for its credentials.
   if (!same_origin(got->url, base_url(q.host))) co_return got;
-  const std::string header(got->fields.get("WWW-Authenticate"));
-  auto authorization = co_await authorize(q.host, q.scope, header);
-  if (!authorization)
-    co_return std::move(authorization.error())
-        .behind(q.method + " " + quote(reactor::redact(without_user(got->url))) + ": ");
+  auto challenges = challenges_of(got->fields);
+  auto authorization = co_await authorize(q.host, q.scope, std::move(challenges));
+  if (!authorization) {
+    fault why = std::move(authorization.error())
+                    .behind(q.method + " " + quote(reactor::redact(without_user(got->url))) + ": ");
+    if (const auto helper = helper_problems_.find(q.host); helper != helper_problems_.end())
+      why.text += "; " + helper->second;
+    co_return why;
+  }
   if (authorization->empty() || (had_one && *authorization == authorizations_[key])) co_return got;
   authorizations_[key] = *authorization;
-  co_return co_await send(q, std::move(*authorization));
+  auto last = co_await send(q, std::move(*authorization));
+  const auto helper = helper_problems_.find(q.host);
+  if (!last || last->status != 401 || helper == helper_problems_.end()) co_return last;
+  fault why = unexpected(q.method, *last);
+  why.text += "; " + helper->second;
+  co_return why;
 }
 
 }  // namespace registry

@@ -26,6 +26,7 @@ struct tag_reader_options {
 struct pull_secret {
   std::string id;
   reactor::secret config;
+  std::string problem = {};  // why there is no text; the registry is asked without a login
 };
 
 /// Where tags are looked up; the seam by which tests and simulations answer for registries.
@@ -44,7 +45,8 @@ public:
 /// Mirrors  are asked first; one that fails is no reason for the registry itself not to be asked.
 /// Logins   of the secret's longest matching path; tokens only from the registry's own domain or
 ///          those allowed.
-/// Errors   registry::fault; its text names the request, never a credential.
+/// Errors   registry::fault; its text names the request, never a credential. A refusal also says
+///          which login was shown, or why there was none.
 /// Lifetime loop and web outlive it.
 class tag_reader final : public tag_source {
 public:
@@ -58,7 +60,8 @@ private:
   awaitable<answer<std::string>> ask(std::string host, image_ref of, std::string known,
                                      std::shared_ptr<const pull_secret> with);
   awaitable<answer<std::string>> ask_by(transport how, oci_reference of, std::string known,
-                                        registry_login login, std::string credential);
+                                        registry_login login, std::string credential,
+                                        std::string shown);
   std::shared_ptr<client> client_for(transport how, const std::string& host, registry_login login,
                                      const std::string& credential);
 

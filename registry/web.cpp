@@ -76,12 +76,14 @@ void hide_proof(std::string& text, const reactor::secret& authorization) {
 void hide_proof(web_answer& a, const reactor::secret& authorization) {
   if (a.status >= 200 && a.status < 300) return;
   hide_proof(a.body, authorization);
-  for (const char* field : {"Location", "WWW-Authenticate"}) {
-    const std::string before(a.fields.get(field));
-    std::string after = before;
-    hide_proof(after, authorization);
-    if (after != before) a.fields.set(field, after);
+  reactor::http::headers safe;  // a field may be there several times
+  for (auto [name, value] : a.fields) {
+    if (reactor::http::same_name(name, "Location") ||
+        reactor::http::same_name(name, "WWW-Authenticate"))
+      hide_proof(value, authorization);
+    safe.add(std::move(name), std::move(value));
   }
+  a.fields = std::move(safe);
 }
 
 }  // namespace

@@ -21,8 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = registry::parse_oci_reference(r->text());
     if (!again || again->text() != r->text()) std::abort();
   }
-  static_cast<void>(
-      registry::token_url(registry::parse_challenge(text), "https://host", "repository:x:pull"));
+  for (const auto& challenge : registry::parse_challenges(text))
+    static_cast<void>(registry::token_url(
+        challenge, "https://host",
+        registry::scopes_to_ask("repository:x:pull", challenge.parameter("scope"))));
   static_cast<void>(registry::read_token(text));
   if (const auto login = registry::find_login(text, "host", "fuzz"); login && *login) {
     const auto stored = registry::with_login(text, "host", **login);

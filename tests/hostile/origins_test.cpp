@@ -167,7 +167,8 @@ protected:
     all.emplace_back("an upload", asking([at](registry::client& c) -> awaitable<void> {
                        registry::descriptor d{"application/x", digest, 2};
                        (void)co_await c.put_blob(at, std::move(d), "ab");
-                       (void)co_await c.mount_blob(at, "p/base", digest);
+                       registry::descriptor of_base{"application/x", digest, 2};
+                       (void)co_await c.carry_blob(at, "p/base", std::move(of_base));
                        (void)co_await c.put_manifest(at, "{}");
                      }));
     all.emplace_back("a tag", [this](registry::web& w, const way& by) -> awaitable<void> {

@@ -24,16 +24,6 @@ TEST(RegistryLogin, IsFoundUnderTheNamesThatToolsWrite) {
   EXPECT_EQ(login("", "h"), "none");
 }
 
-TEST(RegistryLogin, SaysThatAHelperIsNotSupported) {
-  constexpr const char* helper = R"({"credsStore":"desktop","auths":{"h":{}}})";
-  EXPECT_EQ(login(helper, "h"),
-            "! the credentials of h are kept by the credential helper "
-            "\"docker-credential-desktop\" (f), which is not supported by windlass: use 'registry "
-            "login'");
-  EXPECT_EQ(login(R"({"credHelpers":{"x":"gcr"}})", "h"), "none");
-  EXPECT_EQ(login(R"({"credsStore":"desktop","auths":{"h":{"auth":"YTpi"}}})", "h"), "a:b");
-}
-
 TEST(RegistryLogin, NeverQuotesTheFile) {
   for (const char* bad : {"geheim", R"({"auths":{"h":{"auth":"geheim!"}}})",
                           R"({"auths":{"h":{"auth":"Z2VoZWlt"}}})", "[\"geheim\"]"})
@@ -57,26 +47,86 @@ TEST(RegistryLogin, IsStoredBesideWhatIsThere) {
   EXPECT_FALSE(*without_login("{}", "h"));
 }
 
+challenge challenge_in(std::string_view header) {
+  auto all = parse_challenges(header);
+  EXPECT_EQ(all.size(), 1u) << header;
+  return all.empty() ? challenge{} : all.front();
+}
+
+TEST(RegistryChallenge, OneOfSeveralIsMet) {
+  const struct {
+    const char* header;
+    bool has_password, may_use_realm;
+    const char* chosen;  // its scheme and realm
+  } rows[] = {
+      {R"(Basic realm="x", Bearer realm="https://t",service="s")", false, true, "bearer https://t"},
+      {R"(Basic realm="x", Bearer realm="https://t",service="s")", true, true, "bearer https://t"},
+      {R"(Basic realm="x", Bearer realm="https://t")", true, false, "basic x"},
+      {R"(Basic realm="x", Bearer realm="https://t")", false, false, "bearer https://t"},
+      {R"(Bearer realm="https://t",scope="a:b:pull", Basic realm="x, y")", true, false,
+       "basic x, y"},
+      {R"(Basic realm="x",charset="UTF-8" , bearer realm = "https://t")", false, true,
+       "bearer https://t"},
+      {R"(Bearer, Basic realm="x")", true, true, "basic x"},
+      {R"(Negotiate, Bearer realm="https://t")", false, true, "bearer https://t"},
+      {R"(Negotiate YIIabc==, NTLM TlRM, Basic realm="x")", true, true, "basic x"},
+      {R"(Digest realm="d",nonce="n", Basic realm="x")", false, true, "basic x"},
+      {"Negotiate", true, true, "none"},
+      {"", true, true, "none"},
+  };
+  for (const auto& row : rows) {
+    const auto all = parse_challenges(row.header);
+    const auto chosen = choose_challenge(all, {row.has_password, row.may_use_realm});
+    EXPECT_EQ(chosen ? all[*chosen].scheme + " " + all[*chosen].parameter("realm") : "none",
+              row.chosen)
+        << row.header;
+  }
+}
+
+TEST(RegistryChallenge, AsksForTheScopesOfTheRequestAndOfTheChallenge) {
+  const struct {
+    const char *own, *challenged, *asked;
+  } rows[] = {
+      {"repository:a:pull", "", "repository:a:pull"},
+      {"", "repository:a:pull", "repository:a:pull"},
+      {"repository:a:pull,push", "repository:a:pull", "repository:a:pull,push"},
+      {"repository:a:pull", "repository:a:pull,push", "repository:a:pull,push"},
+      {"repository:a:pull", "repository:library/a:pull",
+       "repository:a:pull repository:library/a:pull"},
+      {"repository:a:pull,push repository:b:pull", "repository:b:pull repository:a:push,pull",
+       "repository:a:pull,push repository:b:pull"},
+      {"repository:a:pull", "repository:a:*", "repository:a:pull,*"},
+      {"repository:h:5000/a:pull", "repository:h:5000/a:push", "repository:h:5000/a:pull,push"},
+      {"repository:a:pull", "aws", "repository:a:pull aws"},
+      {"", "", ""},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(scopes_to_ask(row.own, row.challenged), row.asked)
+        << row.own << " | " << row.challenged;
+}
+
 TEST(RegistryChallenge, IsTakenApart) {
-  const auto c = parse_challenge(
+  const auto c = challenge_in(
       R"(Bearer realm="https://auth/token?a=1",service="reg \"x\"", scope=repository:a:pull,error="x")");
   EXPECT_EQ(c.scheme, "bearer");
   EXPECT_EQ(c.parameters.at("service"), "reg \"x\"");
   EXPECT_EQ(c.parameters.at("scope"), "repository:a:pull");
-  EXPECT_EQ(parse_challenge("Basic").scheme, "basic");
-  EXPECT_EQ(parse_challenge("").scheme, "");
-  EXPECT_EQ(parse_challenge("Bearer realm=\"unclosed").parameters.at("realm"), "unclosed");
+  EXPECT_EQ(challenge_in("Basic").scheme, "basic");
+  EXPECT_TRUE(parse_challenges("").empty());
+  EXPECT_TRUE(parse_challenges(" , ,").empty());
+  EXPECT_EQ(challenge_in("Bearer realm=\"unclosed").parameter("realm"), "unclosed");
 }
 
 TEST(RegistryChallenge, LeadsToATokenServerThatIsAsSafeAsTheRegistry) {
   const auto at = [](const char* header, const char* registry) {
-    auto u = token_url(parse_challenge(header), registry, "repository:x:pull");
+    const challenge c = challenge_in(header);
+    auto u = token_url(c, registry, scopes_to_ask("repository:x:pull", c.parameter("scope")));
     return u ? *u : "! " + u.error().text;
   };
   EXPECT_EQ(at(R"(Bearer realm="https://auth/token",service="s p")", "https://h"),
             "https://auth/token?service=s%20p&scope=repository%3Ax%3Apull");
   EXPECT_EQ(at(R"(Bearer realm="http://auth/token?a=1",scope="y")", "http://h"),
-            "http://auth/token?a=1&scope=y");
+            "http://auth/token?a=1&scope=repository%3Ax%3Apull&scope=y");
   EXPECT_EQ(at(R"(Bearer realm="http://auth/token")", "https://h"),
             "! the registry asks for credentials to be sent without TLS to \"http://auth/token\"");
   EXPECT_EQ(at("Bearer", "https://h"), "! the registry names no usable token server: \"\"");

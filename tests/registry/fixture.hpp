@@ -53,6 +53,7 @@ private:
       seen.push_back(r);
       client_names.push_back(to.client_name());
       auto out = a(r);
+      if (out.status == 0) co_return to.abandon();  // the connection ends without an answer
       auto sent = co_await to.send(std::move(out));
       (void)sent;
     };

@@ -24,5 +24,22 @@ TEST(OciManifest, RefusesWhatCannotBeFollowed) {
             "manifest is larger than 4194304 bytes");
 }
 
+TEST(OciManifest, HasTheTypeThatItNamesElseThatOfTheAnswerElseTheOneOfItsContent) {
+  const std::string docker = "application/vnd.docker.distribution.manifest.v2+json";
+  const std::string list = R"({"manifests":[{"digest":")" + digest_a + R"(","size":1}]})";
+  const struct {
+    std::string text, content_type, type;
+  } rows[] = {
+      {R"({"mediaType":")" + docker + "\"}", media_type::image_index, docker},
+      {"{}", docker + "; charset=utf-8", docker},
+      {"{}", "application/json; charset=utf-8", media_type::image_manifest},
+      {"{}", "", media_type::image_manifest},
+      {list, "text/plain", media_type::image_index},
+      {list, docker, docker},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(read_manifest(row.text, row.content_type)->media_type, row.type) << row.content_type;
+}
+
 }  // namespace
 }  // namespace registry

@@ -253,6 +253,28 @@ TEST_F(TagReader, ThePullSecretIsShownToItsRegistryOnly) {
   EXPECT_EQ(broken.error().text.find("geheim"), std::string::npos);
 }
 
+TEST_F(TagReader, ARefusalSaysWhichLoginWasShownOrWhyThereWasNone) {
+  fake.token = "granted";
+  const auto refused = [&](std::shared_ptr<const pull_secret> with) {
+    const auto got = ask("reg:5000/p/app:latest", "", std::move(with));
+    EXPECT_FALSE(got);
+    return got ? std::string() : got.error().text;
+  };
+  EXPECT_THAT(refused(nullptr),
+              HasSubstr("; it was asked without a login: no pull secret is named"));
+  pull_secret none;
+  none.id = none.problem = "pull secret ops/pull does not exist";
+  EXPECT_THAT(refused(std::make_shared<pull_secret>(none)),
+              HasSubstr("; it was asked without a login: pull secret ops/pull does not exist"));
+  EXPECT_THAT(refused(secret(R"({"auths":{"https://ghcr.io/v2/":{"auth":"bWU6cHc="},)"
+                             R"("reg":{"auth":"bWU6cHc="},"x:geheim@quay.io":{}}})")),
+              HasSubstr("; it was asked without a login: the pull secret has none for "
+                        "reg:5000/p/app, only for \"ghcr.io/v2/\", \"reg\", \"quay.io\""));
+  EXPECT_THAT(refused(secret("{}")), HasSubstr("the pull secret has none for reg:5000/p/app"));
+  EXPECT_THAT(refused(secret(R"({"auths":{"reg:5000":{"username":"me","password":"old"}}})")),
+              HasSubstr("unauthorized: who?; it was shown the login of the pull secret"));
+}
+
 TEST_F(TagReader, AForeignTokenServerIsToldNothing) {
   fake.before = [](const request& r) -> std::optional<response> {
     if (r.target.starts_with("/token")) return std::nullopt;
