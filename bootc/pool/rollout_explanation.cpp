@@ -305,15 +305,9 @@ void pass::count(std::size_t i) {
 
 std::string pass::secret_problem() const {
   if (!pool_.spec.pull_secret) return {};
-  const std::string name =
-      "pull secret " + pool_.spec.pull_secret->ns + "/" + pool_.spec.pull_secret->name;
-  switch (world_.secret.is) {
-    case secret_state::kind::missing: return name + " does not exist";
-    case secret_state::kind::without_key: return name + " has no " + std::string(docker_config_key);
-    case secret_state::kind::unreadable: return name + " cannot be read: " + world_.secret.problem;
-    case secret_state::kind::usable: return {};
-    case secret_state::kind::unknown: break;
-  }
+  if (world_.secret.is != secret_state::kind::unknown)
+    return problem_of(world_.secret,
+                      pool_.spec.pull_secret->ns + "/" + pool_.spec.pull_secret->name);
   // It is being asked for: what was wrong before stays until there is an answer.
   const condition* was = find_condition(pool_.status.conditions, pool_condition::degraded);
   return was && was->reason == pool_reason::secret_error ? was->message : std::string();

@@ -13,6 +13,15 @@ std::shared_ptr<const registry::pull_secret> usable_content(const k8s::secret& s
       registry::pull_secret{formats::digest_of(config->reveal()), *config});
 }
 
+/// What a Secret without usable content has instead, as `kubectl describe secret` shows it.
+std::string keys_of(const k8s::secret& s) {
+  if (s.find(docker_config_key)) return "the key is empty";
+  std::string out;
+  for (const auto& [key, content] : s.data)
+    out += (out.empty() ? "its keys are " : ", ") + std::string(key.view());
+  return out.empty() ? "it has no keys" : out;
+}
+
 }  // namespace
 
 pull_secrets::pull_secrets(reactor::loop& l, k8s::client& api, std::string ns,
@@ -50,7 +59,8 @@ secret_state pull_secrets::state_of(const secret_ref& ref) const {
   const watched* w = find(ref);
   if (!w) return {};
   if (w->content) return {kind::usable, w->content->id, {}};
-  if (w->of->find({ns_, ref.name})) return {kind::without_key, {}, {}};
+  if (const k8s::secret* there = w->of->find({ns_, ref.name}))
+    return {kind::without_key, {}, keys_of(*there)};
   if (w->of->is_synced()) return {kind::missing, {}, {}};
   const auto& why = w->of->last_error();
   return why ? secret_state{kind::unreadable, {}, why->message()} : secret_state{};
@@ -58,7 +68,13 @@ secret_state pull_secrets::state_of(const secret_ref& ref) const {
 
 std::shared_ptr<const registry::pull_secret> pull_secrets::content_of(const secret_ref& ref) const {
   const watched* w = find(ref);
-  return w ? w->content : nullptr;
+  if (w && w->content) return w->content;
+  // The registry is asked without a login, and a refusal says why.
+  std::string problem = problem_of(state_of(ref), ref.ns + "/" + ref.name);
+  if (problem.empty()) return nullptr;
+  registry::pull_secret none;
+  none.id = none.problem = std::move(problem);
+  return std::make_shared<registry::pull_secret>(std::move(none));
 }
 
 awaitable<void> pull_secrets::stop() {

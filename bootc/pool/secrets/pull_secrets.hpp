@@ -30,7 +30,7 @@ public:
   /// Begins to watch it. Beyond most_watched no further one is.
   void want(const secret_ref& ref);
   secret_state state_of(const secret_ref& ref) const;
-  /// Null when there is none, or nothing in it.
+  /// One without a usable content has a `problem` instead. Null while it is asked for.
   std::shared_ptr<const registry::pull_secret> content_of(const secret_ref& ref) const;
   awaitable<void> stop();
 

@@ -231,13 +231,20 @@ TEST(ManualUpdates, AutomaticOnesHeedNoApproval) {
 
 TEST(PullSecrets, WhatCannotBeReadIsReportedAndTheRolloutGoesOnWithTheLastKnownHash) {
   using kind = secret_state::kind;
-  for (const auto& [is, text] :
-       {std::pair{kind::missing, "True/SecretError/pull secret ops/pull does not exist"},
-        {kind::without_key, "True/SecretError/pull secret ops/pull has no .dockerconfigjson"},
-        {kind::unreadable, "True/SecretError/pull secret ops/pull cannot be read: forbidden"}}) {
+  struct row {
+    kind is;
+    const char *problem, *text;
+  };
+  for (const auto& [is, problem, text] :
+       {row{kind::missing, "", "True/SecretError/pull secret ops/pull does not exist"},
+        {kind::without_key, "its keys are config.json",
+         "True/SecretError/pull secret ops/pull has no .dockerconfigjson (its keys are "
+         "config.json)"},
+        {kind::unreadable, "forbidden",
+         "True/SecretError/pull secret ops/pull cannot be read: forbidden"}}) {
     situation s;
     s.world.pool.spec.pull_secret = secret_ref{"pull", "ops"};
-    s.world.secret = {is, "", "forbidden"};
+    s.world.secret = {is, "", problem};
     auto& b = s.member("w1", unit_state::staged);
     b.spec.pull_secret = s.world.pool.spec.pull_secret;
     b.spec.pull_secret_hash = "sha256:before";
