@@ -1,5 +1,6 @@
 #include "cli/helm/helm_sources.hpp"
 
+#include "cli/login_helpers.hpp"
 #include "cli/output.hpp"
 #include "helm/commands/source_commands.hpp"
 #include "reactor/loop.hpp"
@@ -90,10 +91,16 @@ sources::settings helm_settings() {
   return sources::settings_from(environment);
 }
 
+static sources::settings settings_for(reactor::loop& l) {
+  sources::settings out = sources::settings_from(environment);
+  out.helpers = login_helpers(l);
+  return out;
+}
+
 std::unique_ptr<sources::chart_source> chart_source_for(reactor::loop& l,
                                                         const helm::chart_flags& flags) {
-  return std::make_unique<sources::chart_source>(
-      l, sources::settings_of(sources::settings_from(environment), flags), environment);
+  return std::make_unique<sources::chart_source>(l, sources::settings_of(settings_for(l), flags),
+                                                 environment);
 }
 
 helm::chart_locator chart_locator(reactor::loop& l) {
@@ -114,7 +121,7 @@ helm::chart_locator chart_locator(reactor::loop& l) {
 helm::command_result run_source_command(reactor::loop& l, const std::vector<std::string>& arguments,
                                         const helm::render_runtime& runtime) {
   sources::command_context context{
-      l,           sources::settings_from(environment),
+      l,           settings_for(l),
       environment, [] { return std::string(std::istreambuf_iterator(std::cin), {}); },
       ask_name,    ask_secret,
       runtime};

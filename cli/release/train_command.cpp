@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/login_helpers.hpp"
 #include "cli/output.hpp"
 #include "cli/release/fact_file.hpp"
 #include "cli/release/facts.hpp"
@@ -8,6 +9,7 @@
 #include "cli/release/train_diff.hpp"
 #include "cli/release/train_document.hpp"
 #include "cli/service/run_to_end.hpp"
+#include "helm/sources/settings.hpp"
 #include "policies/trains/known.hpp"
 #include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
@@ -146,13 +148,18 @@ reactor::awaitable<result<train_answer>> answer_of(asking& a) {
   co_return answer;
 }
 
-registry::client_options options_of_client(const train_arguments& a) {
+std::string in_environment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value != nullptr ? value : "";
+}
+
+registry::client_options options_of_client(reactor::loop& l, const train_arguments& a) {
+  const auto where = helm::sources::settings_from(in_environment);
   registry::client_options options;
   options.plain_http = a.plain_http;
-  if (const char* home = std::getenv("HOME"))
-    options.config_files = {std::string(home) + "/.docker/config.json"};
-  if (const char* realms = std::getenv(std::string(registry::token_realms_variable).c_str()))
-    options.other_realms = registry::token_realms_in(realms);
+  options.config_files = {where.docker_config};
+  options.other_realms = where.token_realms;
+  options.helpers = login_helpers(l);
   return options;
 }
 
@@ -166,7 +173,7 @@ reactor::awaitable<result<std::vector<named_image>>> name_images(asking& a,
     co_return reactor::make_fault(reactor::errc::refused, "train promote --write",
                                   "nothing gets a name before it is tested again" + why);
   }
-  registry::client client(a.loop, *a.network, options_of_client(a.arguments));
+  registry::client client(a.loop, *a.network, options_of_client(a.loop, a.arguments));
   std::string place = a.arguments.registry;
   co_return co_await give_names(client, std::move(place), std::move(plan));
 }
@@ -358,17 +365,12 @@ reactor::awaitable<void> look(reactor::loop& l, const train_arguments& a, regist
                               int& exit_code) {
   // A task that never waits would end behind the stop that it asks for.
   co_await l.yield();
-  registry::client client(l, network, options_of_client(a));
+  registry::client client(l, network, options_of_client(l, a));
   policies::host packs(l, options_of(a));
   auto done = co_await write_facts(l, a, packs, client);
   exit_code = done ? success : complain(done.error().message());
   co_await network.stop();
   l.stop();
-}
-
-std::string in_environment(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  return value != nullptr ? value : "";
 }
 
 int facts_command(const train_arguments& a) {

@@ -58,6 +58,7 @@ registry::client_options registry_options_of(const settings& where, const chart_
   out.given_for = std::move(given_for);
   out.other_realms = where.token_realms;
   out.config_files = {where.registry_config, where.docker_config};
+  out.helpers = where.helpers;
   out.plain_http = how.plain_http;
   out.tls = how.tls;
   if (!how.password.empty()) {

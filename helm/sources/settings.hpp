@@ -1,5 +1,6 @@
 #pragma once
 
+#include "registry/credential_helper.hpp"
 #include "registry/environment.hpp"
 
 #include <string>
@@ -18,6 +19,7 @@ struct settings {
   std::string docker_config;              // ~/.docker/config.json, read where ours has no entry
   std::string keyring;                    // public keys for provenance
   std::vector<std::string> token_realms;  // hosts that may issue tokens for any registry
+  registry::helper_runner helpers;        // for commands that a person types; null: none is run
 
   /// "<cache>/<name>-index.yaml", and the list of its charts for shell completion.
   std::string index_path(std::string_view repository) const;
