@@ -125,9 +125,13 @@ awaitable<outcome<record>> install_action::run(install_request r) {
       if (!written) co_return written.error();
     }
   }
-  auto stored = co_await keep_.store_new(rel, r.work.timeout);
-  if (!stored) co_return stored.error();
   under_way_ = interrupted{rel, r};
+  auto stored = co_await keep_.store_new(rel, r.work.timeout);
+  if (!stored) {
+    under_way_.reset();
+    co_return stored.error();
+  }
+  under_way_->is_stored = true;
   auto ended =
       co_await perform(std::move(rel), std::move(r), std::move(adopted), std::move(target));
   co_return ended;
@@ -206,6 +210,11 @@ awaitable<problem> install_action::fail(record r, install_request request, probl
 awaitable<std::optional<problem>> install_action::settle() {
   if (!under_way_) co_return std::nullopt;
   interrupted i = std::move(*under_way_);
+  if (!i.is_stored) {
+    const bool is_there = co_await keep_.has_stored(i.r);
+    under_way_.reset();
+    if (!is_there) co_return std::nullopt;
+  }
   problem cancelled{"context canceled"};
   problem shown = co_await fail(std::move(i.r), std::move(i.request), std::move(cancelled));
   co_return shown;

@@ -20,6 +20,7 @@ private:
   struct interrupted {
     record r;
     install_request request;
+    bool is_stored = false;  // else it is asked whether the record is there
   };
   awaitable<outcome<record>> perform(record r, install_request request,
                                      objects::object_list adopted, objects::object_list target);

@@ -92,6 +92,14 @@ awaitable<outcome<done>> record_keeper::store_new(record r, reactor::nanoseconds
   co_return done{};
 }
 
+awaitable<bool> record_keeper::has_stored(record r) {
+  auto there = co_await bench_.records.get(r.name, r.revision);
+  // Another process may have stored that revision.
+  co_return there&& is_pending(there->state) &&
+      there->last_deployed.seconds == r.last_deployed.seconds &&
+      there->last_deployed.nanoseconds == r.last_deployed.nanoseconds;
+}
+
 awaitable<outcome<done>> record_keeper::store_or_fail(record r, reactor::nanoseconds timeout) {
   bench_.say("updating release record " + storage_name(r.name, r.revision) + " (" +
              std::string(to_string(r.state)) + ")");

@@ -28,6 +28,9 @@ public:
   /// upgrade.
   awaitable<outcome<done>> store_new(record r, reactor::nanoseconds timeout,
                                      std::optional<record> base = {});
+  /// Whether the record of a store_new() that was cancelled is there: the server may have stored it
+  /// before its answer was heard.
+  awaitable<bool> has_stored(record r);
   /// Writes the record; a failure is only a line, as in Helm.
   awaitable<void> store(record r, reactor::nanoseconds timeout);
   awaitable<outcome<done>> store_or_fail(record r, reactor::nanoseconds timeout);

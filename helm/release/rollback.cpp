@@ -41,9 +41,13 @@ awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   if (r.dry_run) co_return done{};
   auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
-  auto stored = co_await keep_.store_new(target, r.work.timeout);
-  if (!stored) co_return stored.error();
   under_way_ = interrupted{current, target, r.work.timeout};
+  auto stored = co_await keep_.store_new(target, r.work.timeout);
+  if (!stored) {
+    under_way_.reset();
+    co_return stored.error();
+  }
+  under_way_->is_stored = true;
   auto ended =
       co_await perform(std::move(current), std::move(target), std::move(r), std::move(unfinished));
   under_way_.reset();
@@ -136,6 +140,10 @@ awaitable<std::optional<problem>> rollback_action::settle() {
   if (!under_way_) co_return std::nullopt;
   interrupted b = std::move(*under_way_);
   under_way_.reset();
+  if (!b.is_stored) {
+    const bool is_there = co_await keep_.has_stored(b.target);
+    if (!is_there) co_return std::nullopt;
+  }
   const problem cancelled{"context canceled"};
   b.target.description = failed_description(b.target, cancelled.text);
   b.target.state = status::failed;

@@ -17,6 +17,7 @@ private:
   struct interrupted {
     record current, target;
     reactor::nanoseconds timeout;
+    bool is_stored = false;  // else it is asked whether the record is there
   };
   awaitable<outcome<done>> perform(record current, record target, rollback_request request,
                                    std::string unfinished);

@@ -101,9 +101,13 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
   std::optional<record> after(current);
-  auto stored = co_await keep_.store_new(rel, r.work.timeout, std::move(after));
-  if (!stored) co_return stored.error();
   under_way_ = interrupted{rel, r};
+  auto stored = co_await keep_.store_new(rel, r.work.timeout, std::move(after));
+  if (!stored) {
+    under_way_.reset();
+    co_return stored.error();
+  }
+  under_way_->is_stored = true;
   auto ended = co_await perform(std::move(current), std::move(rel), std::move(r), std::move(old),
                                 std::move(target), only_of);
   co_return ended;
@@ -225,6 +229,11 @@ awaitable<problem> upgrade_action::fail(record r, upgrade_request request,
 awaitable<std::optional<problem>> upgrade_action::settle() {
   if (!under_way_) co_return std::nullopt;
   interrupted u = std::move(*under_way_);
+  if (!u.is_stored) {
+    const bool is_there = co_await keep_.has_stored(u.r);
+    under_way_.reset();
+    if (!is_there) co_return std::nullopt;
+  }
   objects::object_list none;
   problem cancelled{"context canceled"};
   problem shown =

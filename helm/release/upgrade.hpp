@@ -22,6 +22,7 @@ private:
   struct interrupted {
     record r;
     upgrade_request request;
+    bool is_stored = false;  // else it is asked whether the record is there
   };
   awaitable<outcome<record>> perform(record original, record r, upgrade_request request,
                                      objects::object_list current, objects::object_list target,
