@@ -58,6 +58,7 @@ public:
     o.tags = &tags_;
     o.operator_ns = o.lease_ns = operator_ns_;
     o.identity = identity_;
+    if (house_.own_pod_uid) o.own_pod_uid = house_.own_pod_uid();
     o.metrics = &house_.metrics;
     o.rows = &rows_;
     o.does = house_.does;

@@ -58,11 +58,11 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
       node_figures_(figures_of_nodes(options_)),
       drains_(
           l, api, [this](const std::string& node) { wake_owner_of(node); }, options_.log,
-          node_figures_),
-      secrets_(options_.operator_ns.empty()
-                   ? std::nullopt
-                   : std::make_optional<pull_secrets>(l, api, options_.operator_ns, options_.limits,
-                                                      [this] { reconsider(); })),
+          node_figures_, options_.own_pod_uid),
+      secrets_(options_.operator_ns.empty() ? std::nullopt
+                                            : std::make_optional<pull_secrets>(
+                                                  l, api, options_.operator_ns, options_.limits,
+                                                  [this] { reconsider(); }, options_.log)),
       other_(options_.lease_ns.empty() ? std::nullopt
                                        : std::make_optional<other_operator>(
                                              l, api, options_.lease_ns, options_.identity)),

@@ -41,6 +41,8 @@ public:
     /// Where the Lease of another operator would be, and under which name we hold ours; empty:
     /// nobody is looked for.
     std::string lease_ns, identity;
+    /// Of this process's pod, which no drain evicts; empty outside of a pod.
+    std::string own_pod_uid;
     tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted

@@ -67,6 +67,8 @@ struct house {
   /// The image of this process's own pod, known before an API starts; empty outside of a pod, and
   /// where the pod cannot be read. May be empty itself.
   std::function<std::string()> own_image = {};
+  /// The UID of that pod, by the same rules.
+  std::function<std::string()> own_pod_uid = {};
 };
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is

@@ -13,7 +13,8 @@ bool needs_daemon_set(const k8s::pod& p) noexcept {
          p.meta.owner.api_version == "apps/v1" && !p.ended();
 }
 
-pod_verdict judge_pod(const k8s::pod& p, daemon_set its) noexcept {
+pod_verdict judge_pod(const k8s::pod& p, daemon_set its, std::string_view own_pod_uid) noexcept {
+  if (!own_pod_uid.empty() && p.meta.uid.text() == own_pod_uid) return {};
   if (needs_daemon_set(p)) {
     if (its == daemon_set::exists) return {};
     return {true, "its DaemonSet is gone"};

@@ -149,12 +149,13 @@ struct drains::pod_end {
 
 drains::drains(reactor::loop& l, k8s::client& api,
                std::function<void(const std::string&)> on_change, reactor::logger log,
-               node_figures figures)
+               node_figures figures, std::string own_pod_uid)
     : loop_(l),
       api_(api),
       on_change_(std::move(on_change)),
       log_(std::move(log)),
       figures_(std::move(figures)),
+      own_pod_uid_(std::move(own_pod_uid)),
       turn_(l),
       tasks_(l) {}
 
@@ -331,7 +332,8 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
   d->is_bare = false;
   for (const k8s::pod& p : *pods) {
     const bool exists = d->daemon_sets.contains({p.meta.ns.str(), p.meta.owner.name.str()});
-    const pod_verdict v = judge_pod(p, exists ? daemon_set::exists : daemon_set::gone);
+    const pod_verdict v =
+        judge_pod(p, exists ? daemon_set::exists : daemon_set::gone, own_pod_uid_);
     if (!v.evict) {
       d->staying.insert(p.meta.uid.text());
       continue;

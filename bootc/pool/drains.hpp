@@ -41,9 +41,10 @@ class drains {
 public:
   /// `on_change` hears the node whose drain ended, whichever way but by cancel(), and the node
   /// whose drain waits for something else than it did: that at most every 5 s, and every 10 s where
-  /// only other pods end.
+  /// only other pods end. `own_pod_uid`: of this process's pod, which is not evicted; empty outside
+  /// of a pod.
   drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string& node)> on_change,
-         reactor::logger log = {}, node_figures figures = {});
+         reactor::logger log = {}, node_figures figures = {}, std::string own_pod_uid = {});
   ~drains();
   drains(const drains&) = delete;
   drains& operator=(const drains&) = delete;
@@ -97,6 +98,7 @@ private:
   std::function<void(const std::string&)> on_change_;
   reactor::logger log_;
   node_figures figures_;
+  std::string own_pod_uid_;
   std::map<std::string, std::shared_ptr<drain>> drains_;
   std::map<std::string, failed_before> failures_;                   // in a row, by node
   std::map<k8s::object_key, std::shared_ptr<question>> questions_;  // about DaemonSets

@@ -27,4 +27,10 @@ std::string own_image(const boost::json::object& pod) {
   return {};
 }
 
+std::string own_uid(const boost::json::object& pod) {
+  const boost::json::value* metadata = pod.if_contains("metadata");
+  return metadata && metadata->is_object() ? formats::text_member(metadata->get_object(), "uid")
+                                           : std::string();
+}
+
 }  // namespace cli

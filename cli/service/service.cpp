@@ -90,6 +90,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     house.shows = options_.shows;
     house.give_up = [this](const std::string& why) { fail(why); };
     house.own_image = [this] { return own_image_; };
+    house.own_pod_uid = [this] { return own_pod_uid_; };
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
@@ -320,7 +321,7 @@ reactor::awaitable<void> service::read_own_pod() {
   if (options_.pod.name.empty()) co_return;
   k8s::object_key key = options_.pod;
   auto pod = co_await home_->api().get(k8s::resources::pods(), std::move(key));
-  if (pod) own_image_ = own_image(*pod);
+  if (pod) own_image_ = own_image(*pod), own_pod_uid_ = own_uid(*pod);
   if (own_image_.empty())
     log_.warning(
         "the image of this process is not known",

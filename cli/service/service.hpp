@@ -157,7 +157,7 @@ private:
   service_options options_;
   reactor::logger log_;
   reactor::metrics metrics_;
-  std::string own_image_;
+  std::string own_image_, own_pod_uid_;
   // By what stands in `policies`.
   std::map<std::string, std::shared_ptr<config_map_packs>> config_maps_;
   policies::host packs_;

@@ -42,9 +42,13 @@ public:
 };
 
 /// What an API of a service in this pod learns; the home cluster has one called `windlass-0`.
-std::string image_for(const std::string& pod) {
+struct learned {
+  std::string image = "never asked", uid = "never asked", uid_there = {};
+};
+
+learned told_in(const std::string& pod) {
   reactor::loop l(reactor::loop::mode::simulated, 7);
-  std::string image = "never asked";
+  learned out;
   {
     k8s::sim::api_server api(k8s::sim::options_on(l));
     api.put(json::parse(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "os"}})")
@@ -59,9 +63,10 @@ std::string image_for(const std::string& pod) {
     service_options o;
     units::api only;
     only.name = "only";
-    std::function<std::string()> ask;
-    only.make = [&ask](const units::house& h) {
+    std::function<std::string()> ask, ask_uid;
+    only.make = [&](const units::house& h) {
       ask = h.own_image;
+      ask_uid = h.own_pod_uid;
       return std::make_unique<silent>();
     };
     o.apis = {only};
@@ -72,19 +77,23 @@ std::string image_for(const std::string& pod) {
     tasks.start("look", [&]() -> reactor::awaitable<void> {
       auto started = co_await s.start();
       if (!started) throw std::runtime_error(started.error().message());
-      image = ask();
+      const auto there = api.get("", "pods", "os", "windlass-0");
+      out = {ask(), ask_uid(), std::string(there->at("metadata").at("uid").as_string())};
       co_await s.stop();
       co_await home.stop();
     });
     l.run_until(l.now() + 60s);
   }
-  return image;
+  return out;
 }
 
 TEST(OwnPod, IsReadBeforeAnApiStarts) {
-  EXPECT_EQ(image_for("windlass-0"), "registry.example.com/w:7");
-  EXPECT_EQ(image_for("gone"), "") << "the service starts all the same";
-  EXPECT_EQ(image_for(""), "");
+  const learned there = told_in("windlass-0"), gone = told_in("gone"), none = told_in("");
+  EXPECT_EQ(there.image, "registry.example.com/w:7");
+  EXPECT_EQ(there.uid, there.uid_there);
+  EXPECT_NE(there.uid, "");
+  EXPECT_EQ(gone.image + gone.uid, "") << "the service starts all the same";
+  EXPECT_EQ(none.image + none.uid, "");
 }
 
 }  // namespace

@@ -25,12 +25,14 @@ std::string keys_of(const k8s::secret& s) {
 }  // namespace
 
 pull_secrets::pull_secrets(reactor::loop& l, k8s::client& api, std::string ns,
-                           k8s::watch_limits limits, std::function<void()> changed)
+                           k8s::watch_limits limits, std::function<void()> changed,
+                           reactor::logger log)
     : loop_(l),
       api_(api),
       ns_(std::move(ns)),
       limits_(std::move(limits)),
-      changed_(std::move(changed)) {}
+      changed_(std::move(changed)),
+      log_(std::move(log)) {}
 
 void pull_secrets::want(const secret_ref& ref) {
   if (ref.ns != ns_ || watched_.contains(ref.name) || watched_.size() >= most_watched) return;
@@ -39,6 +41,7 @@ void pull_secrets::want(const secret_ref& ref) {
   o.ns = ns_;
   o.field_selector = k8s::field_is("metadata.name", ref.name);
   o.limits = limits_;
+  o.log = log_;
   o.on_state = [this](k8s::informer_state) { changed_(); };
   watched& w = watched_[ref.name];
   w.of = std::make_unique<k8s::informer<k8s::secret>>(loop_, api_, std::move(o));

@@ -24,7 +24,7 @@ using reactor::awaitable;
 class pull_secrets {
 public:
   pull_secrets(reactor::loop& l, k8s::client& api, std::string ns, k8s::watch_limits limits,
-               std::function<void()> changed);
+               std::function<void()> changed, reactor::logger log = {});
 
   const std::string& ns() const noexcept { return ns_; }
   /// Begins to watch it. Beyond most_watched no further one is.
@@ -48,6 +48,7 @@ private:
   std::string ns_;
   k8s::watch_limits limits_;
   std::function<void()> changed_;
+  reactor::logger log_;
   std::map<std::string, watched> watched_;  // by name
 };
 

@@ -803,6 +803,39 @@ TEST(RolloutBehaviour, APodOfTheSameNameElsewhereEndsTheWait) {
   });
 }
 
+/// On a cluster of one node no other one takes the pod of the controller: once evicted it would
+/// wait for ever for the node that only it uncordons.
+TEST(RolloutBehaviour, TheControllersOwnPodStaysUntilItsNodeReboots) {
+  play([](stage& s) -> awaitable<void> {
+    co_await s.node("w1", "p");
+    co_await s.pod("controller", "w1", "controller");
+    co_await s.pod("standby", "w1", "controller");
+    co_await s.pod("db-0", "w1", "db");
+    co_await s.live_in("controller");
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until("told to boot", "w1", approved);
+    const auto is_there = [&s](std::string name) -> awaitable<bool> {
+      k8s::object_key pod{"default", s.named(name)};
+      auto found = co_await s.api().get(k8s::resources::pods(), std::move(pod));
+      co_return found && !found->at("metadata").as_object().contains("deletionTimestamp");
+    };
+    const bool own = co_await is_there("controller"), standby = co_await is_there("standby"),
+               other = co_await is_there("db-0");
+    EXPECT_TRUE(own);
+    EXPECT_FALSE(standby) << "a pod of another process is one like any other";
+    EXPECT_FALSE(other);
+    // The reboot ends it with its node, and it goes on where it stopped.
+    co_await s.stop_controller();
+    co_await s.report("w1", unit_state::up_to_date, 'b');
+    s.start_controller();
+    co_await s.until_node("uncordoned", "w1", [](const k8s::node& n) { return !n.unschedulable; });
+    co_await s.until("let go", "w1", released);
+  });
+}
+
 TEST(RolloutBehaviour, ADrainWhosePoolVanishesEnds) {
   play([](stage& s) -> awaitable<void> {
     auto* server = s.embedded();

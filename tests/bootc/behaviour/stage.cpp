@@ -120,6 +120,13 @@ awaitable<void> stage::tear_down() {
   if (front_) co_await front_->stop();
 }
 
+awaitable<void> stage::live_in(std::string pod) {
+  k8s::object_key key{"default", named(pod)};
+  auto found = co_await api_->get(k8s::resources::pods(), std::move(key));
+  if (!found) throw std::runtime_error(found.error().message());
+  own_pod_uid_ = std::string(found->at("metadata").as_object().at("uid").as_string());
+}
+
 void stage::start_controller(rollout_policy* policy, tag_watcher* tags) {
   bootc_cluster::options o;
   o.name = "behaviour";
@@ -131,6 +138,7 @@ void stage::start_controller(rollout_policy* policy, tag_watcher* tags) {
   o.tags = tags;
   o.operator_ns = o.lease_ns = "default";
   o.identity = "windlass";
+  o.own_pod_uid = own_pod_uid_;
   controller_ = std::make_unique<bootc_cluster>(loop_, *api_, std::move(o));
   controller_->start();
 }

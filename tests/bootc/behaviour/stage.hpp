@@ -48,6 +48,8 @@ public:
   k8s::connection to() const { return to_; }
   std::string named(const std::string& name) const { return prefix_ + name; }
 
+  /// The controllers that start from now on run in that pod.
+  awaitable<void> live_in(std::string pod);
   void start_controller(rollout_policy* policy = nullptr, tag_watcher* tags = nullptr);
   awaitable<void> stop_controller();
   bootc_cluster* controller() noexcept { return controller_.get(); }
@@ -95,7 +97,7 @@ private:
   awaitable<void> create(k8s::resource r, std::string ns, json::object body);
 
   reactor::loop& loop_;
-  std::string prefix_;
+  std::string prefix_, own_pod_uid_;
   k8s::connection to_;
   std::unique_ptr<k8s::sim::api_server> embedded_;
   std::unique_ptr<k8s::sim::server> front_;

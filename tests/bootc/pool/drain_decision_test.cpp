@@ -18,31 +18,39 @@ k8s::pod owned_by(const char* api_version, const char* kind) {
 TEST(DrainDecision, ADaemonSetsPodStaysUnlessItEndedOrItsSetIsGone) {
   auto p = owned_by("apps/v1", "DaemonSet");
   EXPECT_TRUE(needs_daemon_set(p));
-  EXPECT_FALSE(judge_pod(p, daemon_set::exists).evict);
-  EXPECT_TRUE(judge_pod(p, daemon_set::gone).evict);
-  EXPECT_FALSE(judge_pod(p, daemon_set::gone).warning.empty());
+  EXPECT_FALSE(judge_pod(p, daemon_set::exists, {}).evict);
+  EXPECT_TRUE(judge_pod(p, daemon_set::gone, {}).evict);
+  EXPECT_FALSE(judge_pod(p, daemon_set::gone, {}).warning.empty());
   p.phase = k8s::pod_phase::failed;
   EXPECT_FALSE(needs_daemon_set(p));
-  EXPECT_TRUE(judge_pod(p, daemon_set::exists).evict);
+  EXPECT_TRUE(judge_pod(p, daemon_set::exists, {}).evict);
 }
 
 TEST(DrainDecision, AMirrorPodStays) {
   auto p = owned_by("v1", "Node");
   p.mirror = true;
-  EXPECT_FALSE(judge_pod(p, daemon_set::gone).evict);
+  EXPECT_FALSE(judge_pod(p, daemon_set::gone, {}).evict);
+}
+
+TEST(DrainDecision, ThePodOfThisProcessStays) {
+  auto p = owned_by("apps/v1", "ReplicaSet");
+  p.meta.uid = "00000000-0000-4000-8000-00000000000a";
+  EXPECT_FALSE(judge_pod(p, daemon_set::gone, "00000000-0000-4000-8000-00000000000a").evict);
+  EXPECT_TRUE(judge_pod(p, daemon_set::gone, "00000000-0000-4000-8000-00000000000b").evict);
+  EXPECT_TRUE(judge_pod(k8s::pod(), daemon_set::gone, {}).evict) << "a pod without a UID";
 }
 
 TEST(DrainDecision, EverythingElseGoesWithAWordWhereItHurts) {
   auto p = owned_by("apps/v1", "ReplicaSet");
-  EXPECT_TRUE(judge_pod(p, daemon_set::gone).evict);
-  EXPECT_TRUE(judge_pod(p, daemon_set::gone).warning.empty());
+  EXPECT_TRUE(judge_pod(p, daemon_set::gone, {}).evict);
+  EXPECT_TRUE(judge_pod(p, daemon_set::gone, {}).warning.empty());
   p.phase = k8s::pod_phase::succeeded;
-  EXPECT_TRUE(judge_pod(p, daemon_set::gone).evict) << "completed pods too";
+  EXPECT_TRUE(judge_pod(p, daemon_set::gone, {}).evict) << "completed pods too";
   p.empty_dir = true;
-  EXPECT_FALSE(judge_pod(p, daemon_set::gone).warning.empty());
+  EXPECT_FALSE(judge_pod(p, daemon_set::gone, {}).warning.empty());
   k8s::pod alone;
-  EXPECT_TRUE(judge_pod(alone, daemon_set::gone).evict);
-  EXPECT_FALSE(judge_pod(alone, daemon_set::gone).warning.empty());
+  EXPECT_TRUE(judge_pod(alone, daemon_set::gone, {}).evict);
+  EXPECT_FALSE(judge_pod(alone, daemon_set::gone, {}).warning.empty());
 }
 
 TEST(DrainDecision, AnswersToAnEviction) {
