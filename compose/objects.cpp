@@ -251,14 +251,12 @@ public:
   }
 
   k8s::informer_base& informer() noexcept override { return informer_; }
+  std::uint64_t history() const override { return informer_.objects().history(); }
   const k8s::object_meta* meta(const k8s::object_key& key) const override {
     const view* v = informer_.find(key);
     return v ? &v->meta : nullptr;
   }
-  bool is_behind(const k8s::object_key& key) override {
-    writes.follow(informer_.objects().history());
-    return writes.is_stale(key, meta(key));
-  }
+  bool is_behind(const k8s::object_key& key) override { return writes.is_stale(key, meta(key)); }
   const std::string* text(const k8s::object_key& key) const override {
     const view* v = informer_.find(key);
     return v ? &v->text : nullptr;

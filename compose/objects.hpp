@@ -74,6 +74,8 @@ public:
   watched_kind& operator=(const watched_kind&) = delete;
 
   virtual k8s::informer_base& informer() noexcept = 0;
+  /// Of its store.
+  virtual std::uint64_t history() const = 0;
   /// The server says that there is no such kind, or that it may not be listed.
   bool is_refused() noexcept;
   virtual const k8s::object_meta* meta(const k8s::object_key& key) const = 0;
@@ -93,7 +95,7 @@ public:
 
 protected:
   watched_kind(reactor::loop& l, kind_name k, k8s::resource r)
-      : kind(std::move(k)), resource(std::move(r)), writes(l) {}
+      : kind(std::move(k)), resource(std::move(r)), writes(l, [this] { return history(); }) {}
 };
 
 }  // namespace compose

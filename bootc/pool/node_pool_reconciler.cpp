@@ -157,9 +157,9 @@ node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, c
       views_(views),
       drains_(running),
       settings_(std::move(settings)),
-      pool_writes_(l),
-      bootc_node_writes_(l),
-      node_writes_(l),
+      pool_writes_(l, [this] { return views_.pools.history(); }),
+      bootc_node_writes_(l, [this] { return views_.bootc_nodes.history(); }),
+      node_writes_(l, [this] { return views_.nodes.history(); }),
       unknown_writes_land_by_(l.now() + longest_request) {}
 
 /// What a plan is made from.
@@ -294,9 +294,6 @@ awaitable<rollout_plan> node_pool_reconciler::decide(reading& from) {
 
 awaitable<bool> node_pool_reconciler::sees_own_writes(std::string pool) {
   if (!keeps(safety_rule::own_writes)) co_return true;
-  pool_writes_.follow(views_.pools.history());
-  bootc_node_writes_.follow(views_.bootc_nodes.history());
-  node_writes_.follow(views_.nodes.history());
   const node_pool* found = views_.pools.find("", pool);
   if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) co_return false;
   const auto is_somebody = [this](const k8s::object_key& key) {

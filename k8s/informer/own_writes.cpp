@@ -23,6 +23,7 @@ void own_writes::removed(const object_key& key, const uid& id) {
 }
 
 void own_writes::remember(const object_key& key, write w) {
+  follow_history();
   if (const auto known = writes_.find(key); known != writes_.end()) forget(known);
   if (writes_.size() >= most_) forget(writes_.find(by_order_.begin()->second));
   by_order_.emplace(w.order, key);
@@ -41,8 +42,9 @@ void own_writes::gone(const object_key& key, const uid& id) {
   ended_.push_back({key, id});
 }
 
-void own_writes::follow(std::uint64_t history) {
-  if (std::exchange(history_, history) == history) return;
+void own_writes::follow_history() {
+  const std::uint64_t now = history_of_store_();
+  if (std::exchange(history_, now) == now) return;
   writes_.clear();
   by_order_.clear();
 }
@@ -53,6 +55,7 @@ bool own_writes::has_ended(const object_key& key, const uid& id) const {
 }
 
 bool own_writes::is_stale(const object_key& key, const object_meta* view) {
+  follow_history();
   const auto known = writes_.find(key);
   if (known == writes_.end()) return false;
   const write& w = known->second;

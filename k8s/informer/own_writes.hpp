@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace reactor {
 class loop;
@@ -23,11 +25,14 @@ namespace k8s {
 /// back.
 /// Bounds  `most` objects, the oldest is forgotten first; each for `keep`, since a write may never
 ///         be seen (somebody deleted the object meanwhile).
+/// History  what was written in an earlier history of the server (store::history) is forgotten: a
+///          storage that was put back to a backup does not have it.
 class own_writes {
 public:
-  explicit own_writes(reactor::loop& l, std::size_t most = 10'000,
-                      reactor::nanoseconds keep = std::chrono::seconds(60))
-      : loop_(l), most_(most), keep_(keep) {}
+  /// `history` gives that of the collection's store and outlives this.
+  own_writes(reactor::loop& l, std::function<std::uint64_t()> history, std::size_t most = 10'000,
+             reactor::nanoseconds keep = std::chrono::seconds(60))
+      : loop_(l), history_of_store_(std::move(history)), most_(most), keep_(keep) {}
 
   /// The server answered a create, patch or update with this. An answer that comes behind the news
   /// of the object's end is no reason to wait for it.
@@ -40,10 +45,6 @@ public:
   /// more.
   void gone(const object_key& key, const uid& id);
 
-  /// Forgets what was written in an earlier history of the server (store::history): a storage that
-  /// was put back to a backup does not have it.
-  void follow(std::uint64_t history);
-
   /// True while `view` (null = the store has no such object) does not show our last write yet.
   bool is_stale(const object_key& key, const object_meta* view);
   /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`:
@@ -51,12 +52,14 @@ public:
   /// written meanwhile may be left out.
   template <class Find, class Filter>
   reactor::awaitable<bool> any_is_stale(Find view_of, Filter is_of_use) {
+    follow_history();
     for (auto w = writes_.begin(); w != writes_.end();) {
       const object_key key = (w++)->first;  // it may be forgotten
       if (is_of_use(key) && is_stale(key, view_of(key))) co_return true;
       if (w == writes_.end() || !reactor::turn::is_over()) continue;
       const object_key next = w->first;
       co_await reactor::turn::give_way();
+      follow_history();
       w = writes_.lower_bound(next);
     }
     co_return false;
@@ -74,11 +77,13 @@ private:
     object_key key;
     uid id;
   };
+  void follow_history();
   void remember(const object_key& key, write w);
   bool has_ended(const object_key& key, const uid& id) const;
   void forget(std::map<object_key, write>::iterator w);
 
   reactor::loop& loop_;
+  std::function<std::uint64_t()> history_of_store_;
   std::size_t most_;
   reactor::nanoseconds keep_;
   std::uint64_t last_order_ = 0, history_ = 0;

@@ -1,6 +1,7 @@
 #include "k8s/informer/own_writes.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,8 @@ struct OwnWrites : testing::Test {
   }
   bool stale(const object_meta& m) { return writes.is_stale(key, &m); }
   reactor::loop l{reactor::loop::mode::simulated, 1};
-  own_writes writes{l, 3, 60s};
+  std::uint64_t history = 0;  // of the store
+  own_writes writes{l, [this] { return history; }, 3, 60s};
   object_key key{"", "a"};
 };
 
@@ -68,13 +70,24 @@ TEST_F(OwnWrites, AnAnswerBehindTheNewsOfTheEndIsNoReasonToWait) {
 
 TEST_F(OwnWrites, OfAnEarlierHistoryOfTheServerNothingIsAwaited) {
   writes.wrote(key, "u", "9");
-  writes.follow(0);
   EXPECT_TRUE(stale(at("8"))) << "the same history";
-  writes.follow(1);
+  history = 1;
   EXPECT_FALSE(stale(at("8")));
   writes.wrote(key, "u", "9");
-  writes.follow(1);
   EXPECT_TRUE(stale(at("8")));
+  // Of all at once, also where the history changes while others have their turn.
+  history = 2;
+  bool any = true;
+  reactor::task_group tasks(l);
+  tasks.start("look", [&]() -> reactor::awaitable<void> {
+    const auto older = at("8");
+    const auto view = [&older](const object_key&) { return &older; };
+    const auto all = [](const object_key&) { return true; };
+    any = co_await writes.any_is_stale(view, all);
+  });
+  l.run_until(l.now() + 1s);
+  EXPECT_FALSE(any);
+  EXPECT_EQ(writes.size(), 0u);
 }
 
 TEST_F(OwnWrites, TimeForgets) {
