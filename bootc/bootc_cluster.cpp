@@ -17,9 +17,10 @@ using namespace std::chrono_literals;
 constexpr std::size_t most_nodes = 10'000, most_pools = 1'000;
 
 k8s::informer_options all_of(const k8s::resource& r, std::size_t most,
-                             const k8s::watch_limits& limits) {
+                             const k8s::watch_limits& limits, const reactor::logger& log) {
   k8s::informer_options out;
   out.collection = r;
+  out.log = log;
   out.limits = limits;
   out.limits.budget.most_objects = std::min(out.limits.budget.most_objects, most);
   return out;
@@ -48,9 +49,9 @@ node_figures figures_of_nodes(const bootc_cluster::options& o) {
 bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
     : loop_(l),
       options_(std::move(o)),
-      pools_(l, api, all_of(node_pools(), most_pools, options_.limits)),
-      bootc_nodes_(l, api, all_of(bootc_nodes(), most_nodes, options_.limits)),
-      nodes_(l, api, all_of(k8s::resources::nodes(), most_nodes, options_.limits)),
+      pools_(l, api, all_of(node_pools(), most_pools, options_.limits, options_.log)),
+      bootc_nodes_(l, api, all_of(bootc_nodes(), most_nodes, options_.limits, options_.log)),
+      nodes_(l, api, all_of(k8s::resources::nodes(), most_nodes, options_.limits, options_.log)),
       figures_(options_.metrics && options_.rows && options_.does == options::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
                                                           "bootc", options_.name)

@@ -10,6 +10,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -75,6 +76,34 @@ const std::vector<rule> rules = {
      "a text that is put together leaves copies: http::basic_authorization does not",
      {{"reactor/http/authorization.cpp", "makes it"}}},
 };
+
+/// An informer that has no log tells nobody that a server's history went back.
+TEST(Rules, EveryInformerHasALog) {
+  const std::regex made(R"(^ *(?:k8s::)?informer_options (\w+);)");
+  std::map<std::string, std::string> waiting;  // file → the options that have no log yet
+  std::size_t found = 0;
+  const auto settle = [&](const std::string& path) {
+    if (const auto left = waiting.find(path); left != waiting.end())
+      ADD_FAILURE() << path << ": " << left->second << ".log is not set";
+    waiting.erase(path);
+  };
+  std::string last;
+  read_all({"bootc", "compose", "helm", "k8s", "releases", "cli"}, [&](const std::string& path, int,
+                                                                       const std::string& line) {
+    if (path != last) settle(std::exchange(last, path));
+    std::smatch options;
+    if (std::regex_search(line, options, made)) {
+      settle(path);
+      waiting[path] = options[1];
+      ++found;
+    } else if (const auto one = waiting.find(path);
+               one != waiting.end() && line.find(one->second + ".log = ") != std::string::npos) {
+      waiting.erase(one);
+    }
+  });
+  settle(last);
+  EXPECT_GT(found, 8u);
+}
 
 /// One of each: where there is a second one it says why.
 const std::vector<rule> ones = {

@@ -21,8 +21,9 @@ namespace {
 /// What else reboots the host is installed and started long after the daemon.
 constexpr reactor::nanoseconds inspect_every = std::chrono::hours(1);
 
-k8s::informer_options one_object(const std::string& node) {
+k8s::informer_options one_object(const std::string& node, const reactor::logger& log) {
   k8s::informer_options out;
+  out.log = log;
   out.collection = bootc_nodes();
   out.field_selector = k8s::field_is("metadata.name", node);
   return out;
@@ -78,7 +79,7 @@ node_daemon::node_daemon(reactor::loop& l, k8s::client& api, host& machine,
       machine_(machine),
       options_(std::move(options)),
       log_(std::move(log)),
-      informer_(l, api, one_object(options_.node)),
+      informer_(l, api, one_object(options_.node, log_)),
       wake_(l),
       tasks_(l) {
   // Our own status writes come back here too; reacting to them would bypass every backoff.

@@ -31,8 +31,9 @@ constexpr std::size_t most_tenants = 10'000;
 constexpr std::size_t passes_at_once = 8, looks_at_once = 8;
 constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
 
-k8s::informer_options all_tenants(const k8s::watch_limits& limits) {
+k8s::informer_options all_tenants(const k8s::watch_limits& limits, const reactor::logger& log) {
   k8s::informer_options o;
+  o.log = log;
   o.collection = tenant_resource();
   o.limits = limits;
   o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_tenants);
@@ -83,7 +84,7 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
       options_(std::move(o)),
       reads_(on.loop(), on.api(), options_.wanted()->all),
       writes_(on.loop(), on.api()),
-      tenants_(on.loop(), on.api(), all_tenants(options_.limits)),
+      tenants_(on.loop(), on.api(), all_tenants(options_.limits, on.log())),
       figures_(options_.metrics && options_.rows && options_.does == units::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
                                                           std::string(api_name), on.on().name())

@@ -27,7 +27,7 @@ public:
   using informer = k8s::informer<krypton_deployment>;
   /// `in` empty: all namespaces.
   watched_deployments(reactor::loop& l, k8s::client& api, const std::vector<std::string>& in,
-                      const k8s::watch_limits& limits);
+                      const k8s::watch_limits& limits, const reactor::logger& log);
 
   /// Called for each stream before start().
   void each_stream(const std::function<void(informer&)>& f);
