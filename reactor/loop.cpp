@@ -317,7 +317,7 @@ awaitable<void> loop::yield() {
 }
 
 awaitable<void> loop::run_on_worker(of whose, std::function<void()> job) {
-  if (simulated() && longest_job_ == nanoseconds(0)) {
+  if (simulated() && !jobs_take_time()) {
     job();
     co_await yield();
     co_return;
@@ -332,7 +332,7 @@ awaitable<void> loop::run_on_worker(of whose, std::function<void()> job) {
 }
 
 void loop::run_aside(std::function<void()> job, of whose) {
-  if (simulated() && longest_job_ > nanoseconds(0) && !ending_) {
+  if (jobs_take_time() && !ending_) {
     const std::uint64_t number = ++jobs_;
     aside_.emplace(number, std::move(job));
     timers_.arm(now() + moments_.between(nanoseconds(0), longest_job_),

@@ -117,6 +117,8 @@ public:
   /// Simulated only: how much virtual time a job on a worker takes at most. Zero: it is done at
   /// once.
   void set_longest_job(nanoseconds d) noexcept { longest_job_ = d; }
+  /// Simulated, and told how long jobs take.
+  bool jobs_take_time() const noexcept { return simulated() && longest_job_ > nanoseconds(0); }
   /// For a job on a worker: a generator of its own, which repeats itself when simulated.
   std::shared_ptr<entropy> entropy_for_worker();
   /// For a job on a worker: a clock that only goes forward. It stands still when simulated.

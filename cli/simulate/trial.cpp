@@ -57,6 +57,8 @@ k8s::sim::answer status_answer(int code, std::string_view reason) {
   return a;
 }
 
+constexpr reactor::nanoseconds longest_job = std::chrono::milliseconds(30);
+
 /// Of the first argument that has it.
 std::string text_field(const std::vector<policies::argument>& arguments, std::string_view field) {
   for (const policies::argument& a : arguments) {
@@ -84,7 +86,11 @@ public:
         crash_(loop_),
         crashes_(loop_),
         watch_(loop_),
-        tasks_(loop_) {}
+        tasks_(loop_) {
+    // In some trials what a worker does takes time, as on a machine, and may end after its caller
+    // was cancelled; the others are where a missing rule shows soonest.
+    if (trial_.seed % 3 == 0) loop_.set_longest_job(longest_job);
+  }
 
   trial_outcome go() {
     simulation::node_world_options o;

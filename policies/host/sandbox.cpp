@@ -412,7 +412,9 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
     const bool leaves = off_loop();
     r->aside = leaves || in_one_go;  // as large an answer as any
     if (leaves) {
-      if (!state.loop.simulated()) {  // there the worker is the loop
+      if (state.loop.jobs_take_time()) {
+        r->call.pause_every = in_no_slices;  // as many jobs as calls, in each process
+      } else if (!state.loop.simulated()) {  // there the worker is the loop
         r->call.pause_every = worker_quantum;
         r->call.pause_after = worker_quantum_time;
       }
@@ -428,7 +430,7 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
       };
       co_await state.loop.offload(slice, std::ref(state.loop), r, std::move(held));
     } else {
-      r->call.pause_every = in_one_go ? std::numeric_limits<std::int64_t>::max() / 8 : quantum;
+      r->call.pause_every = in_one_go ? in_no_slices : quantum;
       r->call.pause_after = quantum_time;
       r->advance();
       held.reset();

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,8 @@ inline constexpr reactor::nanoseconds quantum_time = std::chrono::milliseconds(1
 /// The same on the worker, where a pause costs more than the rest of the process gains from it.
 inline constexpr std::int64_t worker_quantum = 100'000;
 inline constexpr reactor::nanoseconds worker_quantum_time = std::chrono::milliseconds(5);
+/// A pause that never comes.
+inline constexpr std::int64_t in_no_slices = std::numeric_limits<std::int64_t>::max() / 8;
 /// A pack of our own runs on the loop while its heap is smaller: what one step of the collector,
 /// one rehash or one answer may cost grows with the heap, and no hook reaches into them.
 inline constexpr std::size_t loop_heap_bytes = 1024 * 1024;
