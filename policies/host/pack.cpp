@@ -276,7 +276,7 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
       auto ran = co_await sandbox::run(*opened, "run_test", std::move(number), test_instructions,
                                        {}, about_limits);
       test_outcome outcome{file + ".lua", (*names)[i], ran.has_value(), {}};
-      left -= ran ? ran->cost.instructions : test_instructions;
+      left -= ran.cost.instructions;
       if (!ran) outcome.message = ran.error().message();
       outcomes.push_back(std::move(outcome));
       if (!ran && which_ones == run_tests::until_one_fails) co_return outcomes;

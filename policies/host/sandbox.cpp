@@ -164,8 +164,11 @@ struct sandbox::running {
   void advance() noexcept {
     const reactor::nanoseconds before = reactor::thread_cpu();
     step();
-    processor_time += reactor::thread_cpu() - before;
-    if (outcome) drop();
+    cost.processor_time += reactor::thread_cpu() - before;
+    cost.instructions = call.spent;
+    if (!outcome) return;
+    cost.heap_bytes = state.used_bytes;
+    drop();
   }
 
   std::shared_ptr<sandbox> in;
@@ -176,7 +179,7 @@ struct sandbox::running {
   judge accept;
   value_limits answer_limits;
   std::optional<result<call_answer>> outcome;
-  reactor::nanoseconds processor_time{};
+  call_cost cost{.turns = 0};
   bool aside = false;       // this slice runs on the worker
   bool must_aside = false;  // the rest is too much for the loop
 
@@ -260,8 +263,6 @@ private:
       done.answer = answer_value(new value(std::move(answer->what)),
                                  [large, &l = state.loop](const value* v) { forget(l, v, large); });
     }
-    done.cost.instructions = call.spent;
-    done.cost.heap_bytes = state.used_bytes;
     done.log = std::move(call.log);
     return done;
   }
@@ -376,10 +377,10 @@ reactor::awaitable<result<std::shared_ptr<sandbox>>> sandbox::open_aside(
                                std::move(most), by);
 }
 
-reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in, std::string entry,
-                                                     std::vector<argument> arguments,
-                                                     std::int64_t instructions, judge accept,
-                                                     std::optional<value_limits> limits) {
+reactor::awaitable<call_outcome> sandbox::run(std::shared_ptr<sandbox> in, std::string entry,
+                                              std::vector<argument> arguments,
+                                              std::int64_t instructions, judge accept,
+                                              std::optional<value_limits> limits) {
   sandbox_state& state = *in->state_;
   if (arguments.size() + 1 > max_arguments)
     co_return make_fault(errc::refused, {}, "too many arguments");
@@ -394,7 +395,11 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
     return !in_one_go &&
            (!loop_may || r->must_aside || state.answers_much || state.used_bytes > loop_heap_bytes);
   };
-  std::size_t turns = 0;
+  const auto ended = [&](call_outcome with) {
+    with.cost = r->cost;
+    if (with) with->cost = r->cost;
+    return with;
+  };
   for (;;) {
     // Who asks about hundreds of units gets answers that nobody waits for, one behind the other.
     if (!off_loop()) {
@@ -408,7 +413,7 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
     }
     for (const int reference : state.abandoned) luaL_unref(state.lua, LUA_REGISTRYINDEX, reference);
     state.abandoned.clear();
-    ++turns;
+    ++r->cost.turns;
     const bool leaves = off_loop();
     r->aside = leaves || in_one_go;  // as large an answer as any
     if (leaves) {
@@ -436,24 +441,21 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
       held.reset();
     }
     if (r->outcome) break;
-    if (r->processor_time > state.limits.processor_time && !state.loop.simulated()) {
-      co_return make_fault(errc::limit, {},
-                           "gave up after " +
-                               reactor::format_duration(state.limits.processor_time) +
-                               " of processor time, the most a call may take");
+    if (r->cost.processor_time > state.limits.processor_time && !state.loop.simulated()) {
+      co_return ended(make_fault(errc::limit, {},
+                                 "gave up after " +
+                                     reactor::format_duration(state.limits.processor_time) +
+                                     " of processor time, the most a call may take"));
     }
     if (state.loop.now() - started > state.limits.wall_time) {
-      co_return make_fault(errc::limit, {},
-                           "gave up after " + reactor::format_duration(state.limits.wall_time) +
-                               ", the longest a call may take");
+      co_return ended(make_fault(errc::limit, {},
+                                 "gave up after " +
+                                     reactor::format_duration(state.limits.wall_time) +
+                                     ", the longest a call may take"));
     }
     co_await state.loop.yield();
   }
-  if (*r->outcome) {
-    (*r->outcome)->cost.turns = turns;
-    (*r->outcome)->cost.processor_time = r->processor_time;
-  }
-  co_return std::move(*r->outcome);
+  co_return ended(std::move(*r->outcome));
 }
 
 }  // namespace policies

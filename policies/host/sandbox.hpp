@@ -76,6 +76,12 @@ struct call_answer {
   std::vector<std::string> log;
 };
 
+/// The answer of a call or why there is none, and what it took in either case.
+struct call_outcome : reactor::result<call_answer> {
+  using result::result;
+  call_cost cost;
+};
+
 using argument = std::variant<value, view>;
 
 struct sandbox_state;
@@ -113,9 +119,10 @@ public:
   const pack_files& files() const;
 
   /// `limits` bounds the answer, instead of the sandbox's own limits.
-  static reactor::awaitable<reactor::result<call_answer>> run(
-      std::shared_ptr<sandbox> in, std::string entry, std::vector<argument> arguments,
-      std::int64_t instructions, judge accept = {}, std::optional<value_limits> limits = {});
+  static reactor::awaitable<call_outcome> run(std::shared_ptr<sandbox> in, std::string entry,
+                                              std::vector<argument> arguments,
+                                              std::int64_t instructions, judge accept = {},
+                                              std::optional<value_limits> limits = {});
 
 private:
   struct running;

@@ -602,6 +602,23 @@ TEST(PolicyPacks, TestsThatLoopAreCutOffTogether) {
   EXPECT_THAT(reports[0].tests.back().message, HasSubstr("1000000000 instructions together"));
 }
 
+TEST(PolicyPacks, AFailedTestCountsForWhatItTook) {
+  temporary_folder folder;
+  folder.write("a/policy.lua", pack_text("a", "1"));
+  folder.write("a/policy_test.lua",
+               "for i = 1, 200 do test('fails ' .. i, function() error('no') end) end\n");
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  std::vector<pack_report> reports;
+  run_task(l, [&]() -> reactor::awaitable<void> {
+    auto tested = co_await test_packs(l, folder.path(), {}, run_tests::all);
+    EXPECT_TRUE(tested.has_value());
+    if (tested) reports = std::move(*tested);
+  });
+  ASSERT_EQ(reports.size(), 1u);
+  ASSERT_EQ(reports[0].tests.size(), 200u);
+  EXPECT_THAT(reports[0].tests.back().message, HasSubstr("no"));
+}
+
 TEST(PolicyPacks, BuiltInEqualTheFiles) {
   std::map<std::string, pack_files> on_disk;
   for (const char* family : {"disruption", "releases", "rollout", "trains", "versions"}) {

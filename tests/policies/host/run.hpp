@@ -63,11 +63,11 @@ inline evaluated evaluate(std::string source, std::int64_t instructions = 2'000'
     auto ran = co_await sandbox::run(*box, "evaluate", arguments, instructions);
     if (ran) {
       out.answer = *ran->answer;
-      out.cost = ran->cost;
     } else {
       out.error = ran.error().message();
       out.code = ran.error().code;
     }
+    out.cost = ran.cost;
     if (afterwards) afterwards();
   });
   return out;

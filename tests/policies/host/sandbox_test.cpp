@@ -104,6 +104,31 @@ TEST(Sandbox, PausesOftenEnough) {
   EXPECT_GE(e.cost.turns, 50u);
 }
 
+TEST(Sandbox, SaysWhatACallTookThatFailed) {
+  const evaluated looped = evaluate("while true do end", 200'000);
+  EXPECT_GE(looped.cost.instructions, 199'000);
+  EXPECT_GT(looped.cost.turns, 10u);
+  const evaluated raised = evaluate("error('no')", 200'000);
+  EXPECT_EQ(raised.code, errc::refused);
+  EXPECT_LT(raised.cost.instructions, 20'000);
+  EXPECT_EQ(raised.cost.turns, 1u);
+}
+
+/// How many pieces a call is cut into depends on how its state hashes, which no seed repeats.
+TEST(Sandbox, ACallIsOneJobWhereJobsTakeTime) {
+  const char* source = "local n = 0 for i = 1, 250000 do n = n + i end return n";
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    reactor::loop l(reactor::loop::mode::simulated, seed);
+    l.set_longest_job(std::chrono::seconds(1));
+    const auto before = l.now();
+    const evaluated e = evaluate(source, 2'000'000, {}, {}, &l);
+    ASSERT_TRUE(e.answer) << e.error;
+    EXPECT_EQ(e.cost.turns, 1u);
+    EXPECT_GT(l.now(), before);
+    EXPECT_EQ(evaluate("while true do end", 200'000, {}, {}, &l).code, errc::limit);
+  }
+}
+
 TEST(Sandbox, LetsOtherTasksRunInBetween) {
   reactor::loop l(reactor::loop::mode::simulated, 1);
   int turns = 0;
