@@ -17,7 +17,7 @@ using arguments = std::vector<std::string>;
 constexpr const char* default_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr std::size_t most_environment_bytes = 1u << 20;
 constexpr const char* switch_unit = "bootc-operator-switch.service";
-constexpr reactor::nanoseconds short_time = 10s, status_time = 30s, lock_time = 5min,
+constexpr reactor::nanoseconds short_time = 10s, stop_time = 30s, lock_time = 5min,
                                reboot_time = 10min;
 constexpr reactor::nanoseconds stage_time =
     std::chrono::hours(6);  // a slow link and a large image, but not for ever
@@ -246,7 +246,19 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
 
 awaitable<reactor::result<std::string>> command_host::status() {
   arguments argv{"bootc", "status", "--json", "--format-version", "1"};
-  return ask(std::move(argv), status_time);
+  const std::string said = words_of(argv);
+  auto ended = co_await execute(std::move(argv), options_.status_time);
+  if (ended && ended->succeeded()) co_return std::move(ended->out);
+  if (!ended && reactor::is_cancelled(ended.error())) co_return ended.error();
+  if (!ended && ended.error().code == reactor::errc::timed_out) {
+    // It waits for the lock of a bootc that an administrator runs: ours is not asked beside one.
+    arguments ask_bootc{"pgrep", "-x", "bootc"};
+    auto other = co_await execute(std::move(ask_bootc), short_time);
+    if (other && other->succeeded())
+      co_return reactor::make_fault(reactor::errc::closed, "",
+                                    "a bootc that was started on the host by hand holds its lock");
+  }
+  co_return reactor::make_fault(reactor::errc::refused, "", said + ": " + why_of(ended));
 }
 
 awaitable<reactor::result<void>> command_host::run(host_command command) {
@@ -265,7 +277,7 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
   while (stopping_unit_) (void)co_await unit_stopped_.wait();
   {
     arguments stop_former{"systemctl", "stop", switch_unit};
-    auto stopped = co_await execute(std::move(stop_former), status_time);
+    auto stopped = co_await execute(std::move(stop_former), stop_time);
     if (!stopped) co_return stopped.error();
   }
   const auto note = [](const reactor::rooted_files& files, const std::string& text) {
@@ -363,7 +375,7 @@ awaitable<reactor::result<void>> command_host::reboot(host_command command) {
 
 awaitable<void> command_host::stop_unit() {
   arguments argv{"systemctl", "stop", switch_unit};
-  (void)co_await execute(std::move(argv), status_time);
+  (void)co_await execute(std::move(argv), stop_time);
   stopping_unit_ = false;
   unit_stopped_.wake_all();
 }

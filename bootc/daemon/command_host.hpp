@@ -25,6 +25,7 @@ struct command_host_options {
   reactor::nanoseconds watch_interval = std::chrono::seconds(2);
   /// So long after its end a command that reboots counts as failed, if this process is still there.
   reactor::nanoseconds going_down_time = std::chrono::seconds(30);
+  reactor::nanoseconds status_time = std::chrono::seconds(30);    // of one `bootc status`
   std::map<std::string, std::optional<std::string>> environment;  // further variables of commands
 };
 

@@ -119,11 +119,19 @@ void node_agent::recall(const bootc_node& object) {
 void node_agent::on_host(host_status status) {
   host_ = std::move(status);
   host_problem_.clear();
+  others_update_.clear();
   host_backoff_ = {};
 }
 
 void node_agent::on_host_unreadable(std::string why, reactor::steady_time now) {
   host_problem_ = "populating bootc fields: " + std::move(why);
+  others_update_.clear();
+  host_backoff_.failed(now);
+}
+
+void node_agent::on_host_updated_by_others(std::string why, reactor::steady_time now) {
+  others_update_ = std::move(why);
+  host_problem_.clear();
   host_backoff_.failed(now);
 }
 
@@ -370,7 +378,9 @@ node_agent::verdict node_agent::staging_since_before() const {
 /// all the same, and so is one that a pool has a host go back to and no longer wants: the next
 /// reboot would boot it, whatever causes it. What an administrator queued stays.
 void node_agent::keep_booted(verdict& v, reactor::steady_time now) {
-  if (queued_for_pool_.empty() || !host_ || !host_problem_.empty() || running_ || v.command) return;
+  if (queued_for_pool_.empty() || !host_ || !host_problem_.empty() || !others_update_.empty() ||
+      running_ || v.command)
+    return;
   const auto first = published(host_->rollback);
   if (!first || !host_->rollback_queued ||
       !is_image(*first, std::string(digest_in(queued_for_pool_)))) {
@@ -399,6 +409,12 @@ node_agent::verdict node_agent::judge(reactor::steady_time now) {
     return v;
   }
   if (!host_) return staging_since_before();
+  if (!others_update_.empty()) {
+    v.idle_reason = node_reason::staging;
+    v.idle_message = others_update_;
+    v.look_again = host_backoff_.until;
+    return v;
+  }
   if (!host_->booted) {
     v.error = "bootc status has no booted entry";
     return v;

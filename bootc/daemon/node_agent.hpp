@@ -46,6 +46,9 @@ public:
   void on_host(host_status status);
   /// Reading the status failed: `why` without the words around it.
   void on_host_unreadable(std::string why, reactor::steady_time now);
+  /// A program that is not ours updates the host, so that its status cannot be read for a while:
+  /// what was read before counts, and nothing is begun.
+  void on_host_updated_by_others(std::string why, reactor::steady_time now);
   void on_ended(const host_command& command, const reactor::result<void>& outcome,
                 reactor::steady_time now);
 
@@ -94,7 +97,8 @@ private:
   host_traits traits_;
   std::optional<bootc_node> object_;
   std::optional<host_status> host_;
-  std::string host_problem_;  // why the last reading failed
+  std::string host_problem_;   // why the last reading failed
+  std::string others_update_;  // what is said while others update the host
   backoff host_backoff_;
   std::optional<host_command> running_;
   stage_progress progress_;            // of running_, when it is a stage

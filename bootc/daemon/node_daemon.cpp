@@ -210,6 +210,10 @@ awaitable<void> node_daemon::read_host() {
   if (!text) {
     const auto& why = text.error();
     if (reactor::is_cancelled(why)) co_return;
+    if (why.code == reactor::errc::closed) {
+      agent_.on_host_updated_by_others(why.detail, loop_.now());
+      co_return;
+    }
     agent_.on_host_unreadable("getting bootc status: " + reactor::reason_of(why), loop_.now());
     co_return;
   }

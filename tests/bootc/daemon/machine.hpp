@@ -47,6 +47,12 @@ struct machine {
   void put(const std::string& name, const std::string& text) {
     reactor::put(folder / name, text + "\n");
   }
+  /// The next stage goes on, with the sysroot lock, until let_go().
+  void hold() { put("held", ""); }
+  void let_go() { std::filesystem::remove(folder / "held"); }
+  reactor::awaitable<void> until_held() {
+    while (get("held") != "by a stage") co_await loop.sleep_for(5ms);
+  }
   std::string get(const std::string& name) {
     std::ifstream in(folder / name);
     std::string line;

@@ -283,6 +283,31 @@ TEST(NodeAgent, UnreadableStatusKeepsWhatWasKnown) {
   EXPECT_EQ(step.look_again, b.now + 5s);
 }
 
+TEST(NodeAgent, AHostThatAnAdministratorUpdatesIsBusyAndNotDegraded) {
+  bench b;
+  b.desire('b');
+  b.agent.on_host_updated_by_others("another program updates the host", b.now);
+  b.agent.on_object(b.object);
+  EXPECT_FALSE(b.agent.decide(b.now, noon).publish) << "nothing is known of the host yet";
+  b.desire('a');
+  b.pass();
+  b.agent.on_host_unreadable("getting bootc status: exit code 1", b.now);
+  b.agent.on_host_updated_by_others("another program updates the host", b.now);
+  b.desire('b');
+  b.agent.on_object(b.object);
+  const auto step = b.agent.decide(b.now, noon);
+  ASSERT_TRUE(step.publish);
+  EXPECT_FALSE(step.command) << "it would wait for the lock";
+  EXPECT_TRUE(step.status.booted);
+  EXPECT_EQ(find_condition(step.status.conditions, "Degraded")->status, "False");
+  EXPECT_EQ(find_condition(step.status.conditions, "Idle")->reason, "Staging");
+  EXPECT_EQ(find_condition(step.status.conditions, "Idle")->message,
+            "another program updates the host");
+  EXPECT_GT(step.look_again, b.now);
+  EXPECT_LT(step.look_again, b.now + 10min);
+  EXPECT_TRUE(b.pass().command) << "the lock is free again";
+}
+
 TEST(NodeAgent, HostsThatBootcDoesNotRunAreDegradedWithAClearText) {
   bench b;
   b.desire('b');

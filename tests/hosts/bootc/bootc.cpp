@@ -196,6 +196,7 @@ void say(int fd, const std::string& line) {
 
 /// The time a stage takes, with its progress.
 void take_time(const host_state& h, std::optional<int> progress) {
+  if (h.has("held")) h.write("held", "by a stage");
   const std::string seconds = h.has("stage_seconds") ? h.read("stage_seconds") : "0.2";
   const arguments steps = progress ? h.lines("progress") : arguments();
   const std::chrono::duration<double> each(
@@ -205,6 +206,7 @@ void take_time(const host_state& h, std::optional<int> progress) {
     std::this_thread::sleep_for(each);
   }
   if (steps.empty()) std::this_thread::sleep_for(each);
+  while (h.has("held")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 /// "manifest unknown" as bootc words it, for a tag as for a digest.
@@ -374,6 +376,13 @@ int rollback(const host_state& h, const arguments& args) {
 }
 
 }  // namespace
+
+bool is_sysroot_locked(const host_state& h) {
+  const int file = open(h.path("sysroot.lock").c_str(), O_RDWR | O_CLOEXEC);
+  const bool locked = file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0;
+  if (file >= 0) close(file);
+  return locked;
+}
 
 int bootc(const host_state& h, arguments args) {
   const std::string usage = "[OPTIONS] <COMMAND>";

@@ -136,6 +136,8 @@ inline std::string wrong_option(const std::string& program, const parsed& p) {
   return {};
 }
 
+/// A bootc holds the sysroot lock at this moment.
+bool is_sysroot_locked(const host_state& h);
 int bootc(const host_state& h, arguments args);
 int systemctl(const host_state& h, const arguments& args);
 int systemd_run(const host_state& h, const arguments& args);

@@ -11,6 +11,8 @@
 //   ostree/bootc               touched when deployments change
 //   run/…                      what a full reboot drops and a soft reboot keeps
 //   stage_seconds              how long a switch takes (0.2)
+//   held                       present: a switch goes on until it is removed, and has written
+//                              "by a stage" into it when it holds the sysroot lock
 //   progress                   present: `switch` has --progress-fd and writes these lines to it,
 //                              one after the other while it takes its time
 //   unpullable, unreachable    parts of images that a registry does not have, or whose registry
@@ -80,7 +82,8 @@ int pgrep(const host_state& h, const arguments& args) {
   const parsed p = parse(args, {{"-x", takes::nothing}});
   if (const std::string wrong = wrong_option("pgrep", p); !wrong.empty()) return fail(wrong, 2);
   if (p.words.size() != 1) return fail("pgrep: no matching criteria specified", 2);
-  return h.has("process_" + p.words[0]) ? 0 : 1;
+  const bool works = p.words[0] == "bootc" && is_sysroot_locked(h);
+  return works || h.has("process_" + p.words[0]) ? 0 : 1;
 }
 
 int dispatch(const host_state& h, const std::string& name, arguments args);
