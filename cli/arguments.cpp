@@ -976,7 +976,7 @@ void add_cluster(CLI::App& app, all_arguments& all) {
                 "without the DaemonSet: the nodes run windlass-daemon.service");
   one->add_flag("--take-over", to.take_over,
                 "take the place of the original bootc-operator there "
-                "(docs/migrating/bootc-operator.md)");
+                "(docs/migrating/bootc-operator.md), or the member from another home's fleet");
   one->add_option_function<std::string>(
          "--token-ttl",
          [&to](const std::string& text) {

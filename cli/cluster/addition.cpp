@@ -21,12 +21,24 @@ using kind_of = planned_change::kind_of;
 // served.
 constexpr reactor::nanoseconds authorizer_patience = 15s, look_again = 500ms;
 constexpr reactor::nanoseconds first_answer = 10s;
+/// On the member's ClusterRoleBindings, which have one name in whichever namespace it is installed:
+/// the UID of the home that has it in its fleet, and the namespace of the fleet.
+constexpr std::string_view home_annotation = "windlass.dev/home";
 
 bool is_loopback(const std::string& server) {
   const auto origin = reactor::http::parse_origin(server);
   if (!origin) return false;
   const std::string& host = origin->host;
   return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+std::string home_of(const json::object& there) {
+  boost::system::error_code none;
+  const json::value all(there);
+  const auto* found = all.find_pointer("/metadata/annotations", none);
+  const auto* said =
+      found && found->is_object() ? found->get_object().if_contains(home_annotation) : nullptr;
+  return said && said->is_string() ? std::string(said->get_string()) : std::string();
 }
 
 /// The connection that the service will use, without anything of the person's.
@@ -81,10 +93,27 @@ reactor::awaitable<reactor::result<void>> addition::look() {
   auto objects = member_objects(wanted_.install);
   if (!objects) co_return objects.error();
   objects_ = std::move(*objects);
+  auto marked = co_await mark_home();
+  if (!marked) co_return marked.error();
   auto member = co_await look_at_member();
   if (!member) co_return member.error();
   auto home = co_await look_at_home();
   co_return home;
+}
+
+/// Two services that know nothing of each other would move the same nodes, so a member says whose
+/// it is.
+reactor::awaitable<reactor::result<void>> addition::mark_home() {
+  auto uid = co_await uid_of(home_);
+  if (!uid && uid.error().code != k8s::errc::forbidden)
+    co_return sentence("at home: " + explained(uid.error(), "get", k8s::resources::namespaces(),
+                                               "to mark the member as one of this home"));
+  if (!uid) co_return reactor::result<void>();
+  home_mark_ = *uid + "/" + wanted_.at.ns;
+  for (member_object& o : objects_)
+    if (o.what.kind == "ClusterRoleBinding")
+      o.body["metadata"].as_object()["annotations"].emplace_object()[home_annotation] = home_mark_;
+  co_return reactor::result<void>();
 }
 
 reactor::awaitable<reactor::result<void>> addition::look_at_member() {
@@ -203,6 +232,15 @@ reactor::awaitable<reactor::result<void>> addition::look_at_object(std::size_t i
           " (`./dev image` makes it), or --no-daemon where the nodes run windlass-daemon.service; "
           "nothing was written");
   }
+  const std::string home = *there ? home_of(**there) : std::string();
+  const bool is_of_another = !home.empty() && !home_mark_.empty() && home != home_mark_;
+  if (is_of_another && wanted_.original != addition_request::predecessor::take_over)
+    co_return sentence("on " + wanted_.name +
+                       ": it is in the fleet of another home, whose kube-system has this UID, in "
+                       "this namespace: " +
+                       home +
+                       "; two services would move the same nodes. Remove it there, or "
+                       "--take-over takes it into this fleet");
   if (*there && wanted_.install.pull_secrets.empty() && is_pull_secret_role(o))
     keep_pull_secrets(objects_[i], **there);
   if (!*there) {

@@ -27,7 +27,8 @@ struct addition_request {
   std::vector<std::pair<std::string, std::string>> labels;
   std::chrono::seconds token_life = std::chrono::hours(24 * 30);
   secret_place at;
-  /// What becomes of the original bootc-operator, where it is installed there.
+  /// What becomes of the original bootc-operator, where it is installed there, and of a member of
+  /// another home.
   enum class predecessor { refuse, take_over } original = predecessor::refuse;
 };
 
@@ -72,6 +73,7 @@ private:
   reactor::awaitable<reactor::result<void>> look_at_predecessor();
   reactor::awaitable<reactor::result<void>> look_at_earlier_daemons();
   reactor::awaitable<reactor::result<void>> look_at_object(std::size_t i);
+  reactor::awaitable<reactor::result<void>> mark_home();
   bool takes_away(const member_object& o) const;
   reactor::awaitable<reactor::result<void>> take_predecessor_away();
   reactor::awaitable<reactor::result<void>> look_at_home();
@@ -86,12 +88,12 @@ private:
   k8s::client home_, member_;
   k8s::discovery discovery_;
   std::vector<member_object> objects_;
-  std::vector<predecessor_object> predecessors_;  // and daemons of an earlier version
+  std::vector<predecessor_object> predecessors_;       // and daemons of an earlier version
   std::map<std::string, std::string> earlier_images_;  // of those daemons, by container
   std::vector<planned_change> changes_;  // of predecessors_, then of objects_, and the Secret
   std::vector<std::string> notes_;
-  std::vector<right> missing_;  // of the account, once it was tried
-  std::string uid_;
+  std::vector<right> missing_;              // of the account, once it was tried
+  std::string uid_, home_mark_;             // of the member; what names this home there
   std::optional<k8s::member_token> token_;  // as noted in the Secret
   bool wrote_ = false;
 };

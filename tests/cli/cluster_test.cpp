@@ -147,7 +147,8 @@ TEST_F(Cluster, IsFurnishedAndItsTokenPutIntoASecretAtHome) {
     EXPECT_EQ(o.error, "");
     EXPECT_EQ(o.said(), std::set<std::string>{"created"}) << o.text;
     EXPECT_EQ(breaks_schema(o.document), "");
-    EXPECT_TRUE(w.member.get("apps", "daemonsets", "bootc-operator-daemon", "bootc-operator-daemon"));
+    EXPECT_TRUE(
+        w.member.get("apps", "daemonsets", "bootc-operator-daemon", "bootc-operator-daemon"));
     EXPECT_TRUE(w.member.get("admissionregistration.k8s.io", "validatingadmissionpolicies", "",
                              "bootc-operator-daemon-own-node-only"));
     EXPECT_FALSE(
@@ -364,6 +365,33 @@ TEST_F(Cluster, IsNotTwiceInTheFleet) {
   });
 }
 
+/// Two homes, or two namespaces of one, know nothing of each other: the member does.
+TEST_F(Cluster, IsInTheFleetOfOneHomeUnlessTakenOver) {
+  for (const char* member_ns : {"bootc-operator", "elsewhere"})
+    run([&](world& w) -> awaitable<void> {
+      (void)co_await add(w);
+      w.home.put(
+          json::parse(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"theirs"}})")
+              .as_object());
+      std::size_t writes = 0;
+      w.home.on_write = w.member.on_write = [&](const k8s::sim::written&) { ++writes; };
+      addition_request r = wanted(w);
+      r.at.ns = "theirs";
+      r.install.ns = member_ns;
+      addition_request over = r;
+      const outcome refused = co_await add(w, std::move(r));
+      EXPECT_NE(refused.error.find("it is in the fleet of another home"), std::string::npos)
+          << refused.error;
+      EXPECT_NE(refused.error.find("/default; two services"), std::string::npos) << refused.error;
+      EXPECT_EQ(writes, 0u);
+      over.original = addition_request::predecessor::take_over;
+      const outcome taken = co_await add(w, std::move(over));
+      EXPECT_EQ(taken.error, "");
+      const outcome first = co_await add(w);
+      EXPECT_NE(first.error.find("/theirs; two services"), std::string::npos) << first.error;
+    });
+}
+
 std::string daemon_image(k8s::sim::api_server& member) {
   const auto all = member.list("apps", "daemonsets");
   return all.empty() ? std::string() : container_images(all.front()).begin()->second;
@@ -390,7 +418,8 @@ TEST_F(Cluster, KeepsTheImageThatItsDaemonsHaveUnlessToldOfAnother) {
 /// What versions before the daemons' own namespace left: daemons beside the service's account, and
 /// Roles on all Secrets there.
 void install_earlier(k8s::sim::api_server& member) {
-  member.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "bootc-operator"}}}});
+  member.put(
+      {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "bootc-operator"}}}});
   const json::object meta{{"name", "bootc-operator-daemon"}, {"namespace", "bootc-operator"}};
   member.put({{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", meta}});
   const json::object rule{
@@ -424,8 +453,7 @@ TEST_F(Cluster, DaemonsOfAnEarlierVersionMoveToTheirOwnNamespaceWithTheirImage) 
     EXPECT_EQ(all.size(), 1u);
     EXPECT_EQ(all.front().at("metadata").at("namespace").as_string(), "bootc-operator-daemon");
     EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:0");
-    EXPECT_FALSE(
-        w.member.get("", "serviceaccounts", "bootc-operator", "bootc-operator-daemon"));
+    EXPECT_FALSE(w.member.get("", "serviceaccounts", "bootc-operator", "bootc-operator-daemon"));
     for (const json::object& role : w.member.list("rbac.authorization.k8s.io", "roles"))
       EXPECT_EQ(json::serialize(role).find("\"secrets\""), std::string::npos)
           << "a right to all Secrets stays: " << role;
@@ -442,7 +470,8 @@ TEST_F(Cluster, KeepsThePullSecretsThatWereNamedUnlessToldOfOthers) {
     addition_request r = wanted(w);
     r.install.pull_secrets = {"registry-login"};
     (void)co_await add(w, std::move(r));
-    EXPECT_NE(named(w).find(R"("resourceNames":["registry-login"])"), std::string::npos) << named(w);
+    EXPECT_NE(named(w).find(R"("resourceNames":["registry-login"])"), std::string::npos)
+        << named(w);
     const outcome kept = co_await add(w);
     EXPECT_EQ(kept.said(), std::set<std::string>{"same"}) << kept.text;
     addition_request other = wanted(w);
