@@ -1030,6 +1030,10 @@ Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3
   add_fleet(*run, all, all.run.fleet, true);
   run->add_option("--metrics-bind-address", all.run.metrics_address, "Prometheus metrics; 0 = off")
       ->capture_default_str();
+  run->add_option("--metrics-token-file", all.run.metrics_token_file,
+                  "file with a token (16 characters or more) that readers of /metrics show as a "
+                  "bearer; read again for each request")
+      ->option_text("FILE");
   run->add_option("--health-probe-bind-address", all.run.health_address,
                   "/healthz, /readyz, /clusters; 0 = off")
       ->capture_default_str();

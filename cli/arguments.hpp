@@ -60,6 +60,7 @@ struct run_arguments {
   ui_arguments ui;
   registry_arguments registries;
   std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
+  std::string metrics_token_file;
   bool leader_elect = false;
   // Of the Leases; --operator-namespace, POD_NAMESPACE, the context's, else each API's own.
   std::string operator_ns;

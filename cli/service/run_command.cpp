@@ -77,6 +77,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME], or try `windlass "
                     "demo`, which needs none.");
   options->metrics_at = *metrics_at;
+  options->metrics_token_file = a.metrics_token_file;
   options->health_at = *health_at;
   options->hosts = a.ui.hosts;
   options->record = a.record;

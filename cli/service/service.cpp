@@ -7,6 +7,7 @@
 #include "cli/policy/hooks.hpp"
 #include "cli/service/own_pod.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 #include "web/access.hpp"
 
 #include <boost/json.hpp>
@@ -134,6 +135,10 @@ reactor::awaitable<reactor::result<void>> service::start() {
   packs_.start();
   packs_started_ = true;
   if (options_.metrics_at) {
+    if (!options_.metrics_token_file.empty()) {
+      auto token = co_await metrics_token();
+      if (!token) co_return token.error();
+    }
     own_ = std::make_unique<own_metrics>(loop_, metrics_, packs_);
     metrics_.on_collect([this] { own_->refresh(); });
     auto bound = listen(
@@ -453,11 +458,34 @@ reactor::awaitable<bool> service::refuse_foreign_host(std::string host,
   co_return true;
 }
 
+reactor::awaitable<reactor::result<reactor::secret>> service::metrics_token() {
+  const auto load = [](const std::string& path) { return reactor::load_secret(path, 4'096); };
+  reactor::result<reactor::secret> file = co_await loop_.offload(load, options_.metrics_token_file);
+  if (!file) co_return file.error();
+  auto token = web::read_token(*file);
+  if (!token) co_return reactor::while_doing("use " + options_.metrics_token_file, token.error());
+  co_return token;
+}
+
 reactor::awaitable<void> service::answer_metrics(reactor::http::request r,
                                                  reactor::http::responder& to) {
   std::string host(r.fields.get("Host"));
   const bool refused = co_await refuse_foreign_host(std::move(host), to);
   if (refused) co_return;
+  if (!options_.metrics_token_file.empty()) {
+    auto token = co_await metrics_token();
+    const bool is_readable = token.has_value();
+    web::doorkeeper door(loop_.random(), is_readable ? std::move(*token) : reactor::secret());
+    if (!is_readable || !door.lets_in(r.fields.get("authorization"), {}, loop_.now())) {
+      reactor::http::response no;
+      no.status = 401;
+      no.fields.add("WWW-Authenticate", "Bearer");
+      no.fields.add("Content-Type", "text/plain; charset=utf-8");
+      no.body = "show the token of --metrics-token-file as a bearer\n";
+      (void)co_await to.send(std::move(no));
+      co_return;
+    }
+  }
   const std::string_view accept = r.fields.get("Accept");
   const auto format = reactor::metrics::wanted(accept);
   std::string type(reactor::metrics::content_type(format));

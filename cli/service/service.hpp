@@ -60,6 +60,7 @@ struct service_options {
   reactor::file_watch_settings policy_watch = {};  // of its folders
   std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
+  std::string metrics_token_file;  // what readers of /metrics show; empty: nothing
   /// Names beside addresses and those of the cluster (web::is_inner_host) under which /metrics and
   /// /clusters are asked for.
   std::vector<std::string> hosts;
@@ -123,6 +124,7 @@ private:
   void make_home();
   reactor::awaitable<reactor::result<void>> reach_home();
   reactor::awaitable<void> read_own_pod();
+  reactor::awaitable<reactor::result<reactor::secret>> metrics_token();
   reactor::awaitable<reactor::result<void>> load_packs();
   reactor::awaitable<reactor::result<void>> start_fleet();
   reactor::awaitable<void> keep_self_cluster();

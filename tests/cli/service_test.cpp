@@ -4,6 +4,7 @@
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -145,6 +146,61 @@ TEST(Service, TellsAPageOfAStrangerNothingOfTheFleet) {
     l.run_until(l.now() + 60s);
     EXPECT_TRUE(stopped);
   }
+}
+
+TEST(Service, ShowsMetricsToWhoHasTheTokenOfTheFileAsItIsNow) {
+  const reactor::temporary_folder folder;
+  const reactor::endpoint metrics{"windlass", 8080};
+  reactor::loop l(reactor::loop::mode::simulated, 7);
+  bool stopped = false;
+  {
+    const auto with = [&](const std::string& file) {
+      service_options o;
+      o.discover = false;
+      o.metrics_at = metrics;
+      o.metrics_token_file = file;
+      k8s::connection to;
+      to.server = "http://nowhere:6443";
+      o.clusters.push_back({"canary-cluster", std::move(to)});
+      return o;
+    };
+    reactor::put(folder / "token", "correct-horse-battery\n");
+    service s(l, with(folder / "token"), reactor::logger());
+    service without(l, with(folder / "none"), reactor::logger());
+    reactor::task_group tasks(l);
+    tasks.start("ask", [&]() -> reactor::awaitable<void> {
+      auto refused = co_await without.start();
+      EXPECT_FALSE(refused) << "a file that is not there";
+      co_await without.stop();
+      auto started = co_await s.start();
+      if (!started) throw std::runtime_error(started.error().message());
+      const auto answered = [&](std::string shown) -> reactor::awaitable<int> {
+        std::string asks =
+            "GET /metrics HTTP/1.1\r\nHost: windlass\r\nConnection: close\r\n" + shown + "\r\n";
+        const std::string said = co_await ask(l, metrics, std::move(asks));
+        EXPECT_TRUE(said.starts_with("HTTP/1.1 200") || said.find("canary-cluster") == said.npos);
+        co_return std::atoi(said.substr(9, 3).c_str());
+      };
+      const int none = co_await answered("");
+      EXPECT_EQ(none, 401);
+      const int wrong = co_await answered("Authorization: Bearer wrong-horse-battery\r\n");
+      EXPECT_EQ(wrong, 401);
+      const int right = co_await answered("Authorization: Bearer correct-horse-battery\r\n");
+      EXPECT_EQ(right, 200);
+      reactor::put(folder / "token", "another-horse-battery");
+      const int former = co_await answered("Authorization: Bearer correct-horse-battery\r\n");
+      EXPECT_EQ(former, 401);
+      const int next = co_await answered("Authorization: Bearer another-horse-battery\r\n");
+      EXPECT_EQ(next, 200);
+      reactor::put(folder / "token", "");
+      const int empty = co_await answered("Authorization: Bearer \r\n");
+      EXPECT_EQ(empty, 401);
+      co_await s.stop();
+      stopped = true;
+    });
+    l.run_until(l.now() + 60s);
+  }
+  EXPECT_TRUE(stopped);
 }
 
 /// A home whose administrator granted everything but Secrets, and what a service makes of it.
