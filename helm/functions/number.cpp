@@ -175,7 +175,7 @@ public:
   friend decimal operator+(const decimal& a, const decimal& b) { return sum(a, b, b.negative_); }
   friend decimal operator-(const decimal& a, const decimal& b) { return sum(a, b, !b.negative_); }
   friend decimal operator*(const decimal& a, const decimal& b) {
-    count_steps(1 + a.digits_.size() * b.digits_.size() / 8);
+    count_steps(1 + a.digits_.size() * b.digits_.size());
     std::string digits(a.digits_.size() + b.digits_.size(), 0);
     for (std::size_t i = a.digits_.size(); i-- > 0;) {
       int carry = 0;

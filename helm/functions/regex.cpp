@@ -24,7 +24,7 @@ struct compiled {
 };
 
 constexpr std::size_t most_expressions = 8;
-constexpr std::size_t bytes_per_step = 16;
+constexpr std::size_t bytes_per_step = 8;
 
 /// Those of one render: they go with it.
 struct expressions final : executor::kept {
