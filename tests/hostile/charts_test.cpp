@@ -4,11 +4,10 @@
 #include "helm/tenants/chart_children.hpp"
 #include "reactor/plain/memory.hpp"
 #include "tests/helm/in_child.hpp"
+#include "tests/hostile/counted.hpp"
 
 #include <gtest/gtest.h>
 
-#include <csignal>
-#include <iostream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -28,15 +27,18 @@ bool says_one_of(const std::string& said, const std::string& wanted) {
 }
 
 TEST(HostileCharts, AreRefusedWithAReasonInTheServicesMemoryAndHoldNothingUp) {
-  for (const chart& c : charts()) {
-    const std::string said = helm::testing::in_child([&]() -> std::string {
-      const chart_outcome out = try_chart(c);
-      if (!out.neighbour) return "the chart after it was not rendered";
-      if (out.ours == 0) return "nothing of ours was done meanwhile";
-      return out.said;
+  counted_cases tried("charts");
+  for (const chart& c : charts())
+    tried([&] {
+      const std::string said = helm::testing::in_child([&]() -> std::string {
+        reactor::end_when_memory_is_lost();
+        const chart_outcome out = try_chart(c);
+        if (!out.neighbour) return "the chart after it was not rendered";
+        if (out.ours == 0) return "nothing of ours was done meanwhile";
+        return out.said;
+      });
+      EXPECT_TRUE(says_one_of(said, c.says)) << c.name << ": \"" << said << "\"";
     });
-    EXPECT_TRUE(says_one_of(said, c.says)) << c.name << ": \"" << said << "\"";
-  }
 }
 
 /// What an author has that is read in that place. A cell that no row can fill is not listed.

@@ -2,13 +2,13 @@
 // elsewhere, each read by an upgrade, by a retry and by an uninstall.
 #include "formats/base64.hpp"
 #include "helm/release/record.hpp"
+#include "tests/hostile/counted.hpp"
 #include "tests/tenants/cluster/stage.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 
 #include <functional>
-#include <iostream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -258,14 +258,18 @@ protected:
 };
 
 TEST_F(ForgedRecords, AnUpgradeChangesNothingOfOthersAndArrives) {
+  counted_cases tried("forged records, upgrades");
   for (const forged_record& f : forged_records()) {
     if (f.may_fail) continue;
-    meet(f, "1.3.0", [&](member& a) -> awaitable<void> {
-      const bool came = co_await until([&] { return a.value("acme") == "standard 1.3.0"; }, 20min);
-      EXPECT_EQ(came, f.arrives) << a.records("acme", "tenant-acme-a") << " "
-                                 << a.conditions("acme", "a");
-      co_await l.sleep_for(1min);
-      EXPECT_EQ(a.phase("acme"), f.arrives ? "Ready" : "Error");
+    tried([&] {
+      meet(f, "1.3.0", [&](member& a) -> awaitable<void> {
+        const bool came =
+            co_await until([&] { return a.value("acme") == "standard 1.3.0"; }, 20min);
+        EXPECT_EQ(came, f.arrives)
+            << a.records("acme", "tenant-acme-a") << " " << a.conditions("acme", "a");
+        co_await l.sleep_for(1min);
+        EXPECT_EQ(a.phase("acme"), f.arrives ? "Ready" : "Error");
+      });
     });
   }
 }
@@ -283,6 +287,7 @@ TEST_F(ForgedRecords, WhatAnotherReleaseOwnsIsNotTakenThoughTheRecordClaimsIt) {
 }
 
 TEST_F(ForgedRecords, ARetryChangesNothingOfOthers) {
+  counted_cases tried("forged records, retries");
   for (const forged_record& f : forged_records()) {
     forged_record failed = f;
     failed.edit = [&f](record& r) {
@@ -290,19 +295,24 @@ TEST_F(ForgedRecords, ARetryChangesNothingOfOthers) {
       r.state = release::status::failed;
     };
     failed.labels["status"] = "failed";
-    meet(failed, "1.2.0", [&](member&) -> awaitable<void> { co_await l.sleep_for(5min); });
+    tried([&] {
+      meet(failed, "1.2.0", [&](member&) -> awaitable<void> { co_await l.sleep_for(5min); });
+    });
   }
 }
 
 TEST_F(ForgedRecords, AnUninstallTakesNothingOfOthersAndItsOwnObjects) {
+  counted_cases tried("forged records, uninstalls");
   for (const forged_record& f : forged_records())
-    meet(f, "1.2.0", [&](member& a) -> awaitable<void> {
-      co_await l.sleep_for(1s);
-      (void)a.api.handle(k8s::sim::make_request(
-          "DELETE", "/apis/mesh.openkcm.io/v1alpha1/namespaces/default/tenants/acme"));
-      const bool gone = co_await until([&] { return a.tenant("acme").empty(); }, 20min);
-      EXPECT_TRUE(gone) << json::serialize(a.tenant("acme"));
-      EXPECT_FALSE(a.has("namespaces", "", "acme"));
+    tried([&] {
+      meet(f, "1.2.0", [&](member& a) -> awaitable<void> {
+        co_await l.sleep_for(1s);
+        (void)a.api.handle(k8s::sim::make_request(
+            "DELETE", "/apis/mesh.openkcm.io/v1alpha1/namespaces/default/tenants/acme"));
+        const bool gone = co_await until([&] { return a.tenant("acme").empty(); }, 20min);
+        EXPECT_TRUE(gone) << json::serialize(a.tenant("acme"));
+        EXPECT_FALSE(a.has("namespaces", "", "acme"));
+      });
     });
 }
 
@@ -433,10 +443,6 @@ TEST_F(ForgedRecords, RecordsMayBeKeptInANamespaceOfOurs) {
     EXPECT_EQ(a.records("records", "tenant-acme-a"), "");
     co_await second->stop();
   });
-}
-
-TEST(HostileCatalogueOfRecords, SaysHowManyThereAre) {
-  std::cout << "## records " << forged_records().size() << "\n";
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Tenants and KryptonDeployments of a user who may write such objects, and Secrets, in one
 // namespace: their names, annotations, Secrets and regions, and what charts look up.
+#include "tests/hostile/counted.hpp"
 #include "tests/tenants/cluster/home_stage.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 
 #include <functional>
-#include <iostream>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,10 +38,11 @@ settings of_a_fleet(const std::string& version = "1.2.0") {
 class ReachingTenants : public TenantStage {};
 
 TEST_F(ReachingTenants, NoTenantHasANamespaceOfTheSystemOrTheFleet) {
+  counted_cases tried("tenants");
   for (const bool by_annotation : {false, true})
     for (const reserved_name& one : reserved_names) {
       SCOPED_TRACE(one.name);
-      play([&]() -> awaitable<void> {
+      const auto named = [&]() -> awaitable<void> {
         member& a = cluster("a");
         a.put_namespace(one.name);
         a.put_namespace("theirs");
@@ -65,9 +66,10 @@ TEST_F(ReachingTenants, NoTenantHasANamespaceOfTheSystemOrTheFleet) {
         EXPECT_TRUE(gone);
         EXPECT_TRUE(a.has("namespaces", "", one.name));
         co_await windlass->stop();
-      });
+      };
+      tried([&] { play(named); });
       if (by_annotation) continue;
-      play([&]() -> awaitable<void> {
+      const auto by_flag = [&]() -> awaitable<void> {
         member& a = cluster("a");
         a.put_namespace(one.name);
         a.put_tenant(one.name);
@@ -77,7 +79,8 @@ TEST_F(ReachingTenants, NoTenantHasANamespaceOfTheSystemOrTheFleet) {
         co_await l.sleep_for(2min);
         EXPECT_EQ(a.has("configmaps", one.name, "web"), one.by_flag);
         co_await windlass->stop();
-      });
+      };
+      tried([&] { play(by_flag); });
     }
 }
 
@@ -99,10 +102,11 @@ constexpr looked_up looked_ups[] = {
 };
 
 TEST_F(ReachingTenants, LookupLeavesTheNamespaceOfTheReleaseForNoSecret) {
+  counted_cases tried("lookups");
   for (const bool by_flag : {false, true})
     for (const looked_up& one : looked_ups) {
       SCOPED_TRACE(one.name);
-      play([&]() -> awaitable<void> {
+      const auto looks_up = [&]() -> awaitable<void> {
         std::vector<chart_file> templates;
         templates.push_back({"templates/copy.yaml",
                              std::string("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: "
@@ -131,7 +135,8 @@ TEST_F(ReachingTenants, LookupLeavesTheNamespaceOfTheReleaseForNoSecret) {
           EXPECT_THAT(json::serialize(a.tenant("acme")), HasSubstr("--allow-secret-lookup"));
         }
         co_await windlass->stop();
-      });
+      };
+      tried([&] { play(looks_up); });
     }
 }
 
@@ -263,13 +268,16 @@ protected:
 };
 
 TEST_F(ReachingDeployments, GetNothingOfOthersAndTheOperatorsValuesNowhere) {
-  for (const reaching_deployment& one : reaching_deployments()) meet(one, of_version("1.2.0"));
+  counted_cases tried("kryptondeployments");
+  for (const reaching_deployment& one : reaching_deployments())
+    tried([&] { meet(one, of_version("1.2.0")); });
 }
 
 TEST_F(ReachingDeployments, WhereTheOperatorLetsANamespaceLeadOthersSecretsStillNeedAGrant) {
   settings s = of_version("1.2.0");
   s.region_secrets_in = {"prod"};
-  for (const reaching_deployment& one : reaching_deployments()) meet(one, s);
+  counted_cases tried("kryptondeployments of namespaces that may lead elsewhere");
+  for (const reaching_deployment& one : reaching_deployments()) tried([&] { meet(one, s); });
 }
 
 TEST_F(ReachingDeployments, AGrantIsFollowedAndCounts) {
@@ -320,11 +328,6 @@ TEST_F(ReachingDeployments, AFormerRegionIsLeftAfterARestartThoughItsNoteIsGone)
     EXPECT_THAT(notes, ::testing::Not(HasSubstr("shop"))) << "nothing is kept of what is gone";
     co_await second->stop();
   });
-}
-
-TEST(HostileCatalogueOfObjects, SaysHowManyThereAre) {
-  std::cout << "## tenants " << std::size(reserved_names) * 2 + std::size(looked_ups)
-            << " kryptondeployments " << reaching_deployments().size() << "\n";
 }
 
 }  // namespace
