@@ -2,6 +2,7 @@
 
 #include "formats/yaml/yaml.hpp"
 #include "reactor/plain/printable.hpp"
+#include "reactor/plain/write.hpp"
 
 #include <boost/json.hpp>
 #include <sys/ioctl.h>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 
@@ -186,16 +186,6 @@ std::size_t longest_word(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return longest;
-}
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
 }
 
 }  // namespace
@@ -385,11 +375,11 @@ page table::text(const page& indent, std::size_t columns) const {
 }
 
 bool write_out(int fd, const page& text) {
-  return write_all(fd, text.text());
+  return reactor::write_all(fd, text.text());
 }
 
 bool write_bytes(int fd, std::string_view bytes) {
-  return ::isatty(fd) ? write_all(fd, reactor::printable_lines(bytes)) : write_all(fd, bytes);
+  return ::isatty(fd) ? reactor::write_all(fd, reactor::printable_lines(bytes)) : reactor::write_all(fd, bytes);
 }
 
 }  // namespace cli

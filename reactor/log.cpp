@@ -3,10 +3,8 @@
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/plain/secret.hpp"
+#include "reactor/plain/write.hpp"
 
-#include <spdlog/logger.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,23 +82,16 @@ class stderr_sink final : public log_sink {
 public:
   explicit stderr_sink(log_options options)
       : options_(options),
-        coloured_(options.format == log_format::console && wants_colour(options.colour)),
-        out_("windlass", std::make_shared<spdlog::sinks::stderr_sink_st>()) {
-    // spdlog writes and flushes; the line is ours, so its pattern is the text alone.
-    out_.set_formatter(std::make_unique<spdlog::pattern_formatter>("%v"));
-    out_.set_level(spdlog::level::trace);
-    out_.flush_on(spdlog::level::trace);
-  }
+        coloured_(options.format == log_format::console && wants_colour(options.colour)) {}
   void write(const log_record& r) override {
-    const std::string line =
+    std::string line =
         options_.format == log_format::json ? format_json(r) : format_console(r, coloured_);
-    out_.log(spdlog::level::info, spdlog::string_view_t(line.data(), line.size()));
+    write_all(STDERR_FILENO, line += '\n');
   }
 
 private:
   log_options options_;
   bool coloured_;
-  spdlog::logger out_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "formats/go/files.hpp"
 #include "helm/go.hpp"
 #include "reactor/plain/spawn.hpp"
+#include "reactor/plain/write.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -42,12 +43,8 @@ private:
 /// A file in memory that holds `text`, to be read from its beginning.
 descriptor in_memory(const std::string& text) {
   descriptor out(::memfd_create("manifests", MFD_CLOEXEC));
-  for (std::size_t done = 0; out.get() >= 0 && done < text.size();) {
-    const auto n = ::write(out.get(), text.data() + done, text.size() - done);
-    if (n < 0 && errno != EINTR) return descriptor();
-    if (n > 0) done += static_cast<std::size_t>(n);
-  }
-  if (out.get() >= 0) ::lseek(out.get(), 0, SEEK_SET);
+  if (out.get() < 0 || !reactor::write_all(out.get(), text)) return descriptor();
+  ::lseek(out.get(), 0, SEEK_SET);
   return out;
 }
 
