@@ -106,7 +106,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
             return c;
           }(),
           [](const std::string& pool) { return pool; }),
-      nobody_looks_(l),
+      overviews_(l),
       tasks_(l) {
   pools_.on_change(
       [this](const node_pool* before, const node_pool* now) { pool_changed(before, now); });
@@ -140,7 +140,7 @@ awaitable<void> bootc_cluster::stop() {
   co_await pools_.stop();
   co_await bootc_nodes_.stop();
   co_await nodes_.stop();
-  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
+  co_await overviews_.empty();
   for (k8s::informer_base* i : informers()) co_await i->forget();
 }
 

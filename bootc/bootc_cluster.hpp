@@ -6,7 +6,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
-#include "reactor/waiters.hpp"
+#include "reactor/gate.hpp"
 #include "units/api.hpp"
 #include "units/row_figures.hpp"
 
@@ -115,9 +115,8 @@ private:
   copies<bootc_node> copied_bootc_nodes_;
   copies<k8s::node> copied_nodes_;
   std::map<std::string, std::size_t> slotted_;  // by pool, kept with each change of a BootcNode
-  std::size_t lookers_ = 0;                     // overviews under way
   bool stopping_ = false;
-  reactor::waiters nobody_looks_;
+  reactor::gate overviews_;  // those under way
   reactor::task_group tasks_;
 };
 

@@ -90,15 +90,7 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
 }
 
 awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
-  // stop() waits for who looks.
-  struct looking {
-    bootc_cluster& at;
-    explicit looking(bootc_cluster& c) : at(c) { ++at.lookers_; }
-    ~looking() {
-      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
-    }
-  };
-  const looking here(*this);
+  const reactor::gate::visit here(overviews_);
   std::vector<units::plan_row> rows;
   const std::vector<std::string> names = pools();
   for (const std::string& name : names) {

@@ -52,7 +52,7 @@ compose_cluster::compose_cluster(k8s::engagement& on, options o)
       cluster_(on.on().name()),
       figures_(options_.house.metrics, options_.rows, "compose", cluster_),
       others_(on.loop(), on.api()),
-      nobody_looks_(on.loop()),
+      overviews_(on.loop()),
       packs_changed_(on.loop()),
       arranged_once_(on.loop()),
       controller_(
@@ -90,7 +90,7 @@ awaitable<void> compose_cluster::stop() {
   stopping_ = true;
   co_await tasks_.cancel_and_join();
   co_await controller_.stop();
-  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
+  co_await overviews_.empty();
   for (auto& [name, kind] : kinds_) {
     on_.unfollow(kind->informer());
     leaving_.push_back(std::move(kind));

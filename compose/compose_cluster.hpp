@@ -8,6 +8,7 @@
 #include "k8s/informer/controller.hpp"
 #include "policies/compose/planner.hpp"
 #include "policies/host/host.hpp"
+#include "reactor/gate.hpp"
 #include "reactor/task_group.hpp"
 #include "units/api.hpp"
 #include "units/row_figures.hpp"
@@ -200,8 +201,7 @@ private:
   std::uint64_t revision_ = 0;
   bool stopping_ = false;
   other_operators others_;
-  std::size_t lookers_ = 0;  // overviews under way
-  reactor::waiters nobody_looks_;
+  reactor::gate overviews_;  // those under way
   reactor::event packs_changed_;
   reactor::event arranged_once_;
   std::unique_ptr<same_cluster::seat> seat_;

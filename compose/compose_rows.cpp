@@ -95,15 +95,7 @@ void compose_cluster::describe(boost::json::object& entry) const {
 }
 
 awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
-  // stop() waits for who looks.
-  struct looking {
-    compose_cluster& at;
-    explicit looking(compose_cluster& c) : at(c) { ++at.lookers_; }
-    ~looking() {
-      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
-    }
-  };
-  const looking here(*this);
+  const reactor::gate::visit here(overviews_);
   std::map<std::string, units::plan_row> rows;
   std::vector<object_name> ids;
   for (const auto& [uid, id] : by_uid_) ids.push_back(id);

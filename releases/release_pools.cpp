@@ -146,7 +146,7 @@ release_pools::release_pools(k8s::engagement& on, policies::host& packs, options
       controller_(on.loop(), *this, controller_of(options_.metrics, on.log()),
                   [](const std::string& pool) { return pool; }),
       patient_until_(on.loop().now() + patience_for_home),
-      nobody_looks_(on.loop()),
+      overviews_(on.loop()),
       tasks_(on.loop()) {
   on.follow(pools_);
   pools_.on_change([this](const bootc::node_pool* before, const bootc::node_pool* now) {
@@ -171,7 +171,7 @@ awaitable<void> release_pools::stop() {
   co_await tasks_.cancel_and_join();
   co_await controller_.stop();
   co_await pools_.stop();
-  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
+  co_await overviews_.empty();
   co_await pools_.forget();
 }
 
@@ -428,15 +428,7 @@ awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, outlook
 }
 
 awaitable<std::vector<plan_row>> release_pools::overview() {
-  // stop() waits for who looks.
-  struct visit {
-    release_pools& at;
-    explicit visit(release_pools& p) : at(p) { ++at.lookers_; }
-    ~visit() {
-      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
-    }
-  };
-  const visit here(*this);
+  const reactor::gate::visit here(overviews_);
   // Who looks once has just come; home is not there before every cluster.
   while (!stopping_ && on_.loop().now() < patient_until_) {
     const shelf home = options_.home();

@@ -5,7 +5,7 @@
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
 #include "policies/host/host.hpp"
-#include "reactor/waiters.hpp"
+#include "reactor/gate.hpp"
 #include "releases/library.hpp"
 #include "releases/outlook.hpp"
 #include "releases/wish.hpp"
@@ -92,10 +92,9 @@ private:
   wish wish_;
   std::uint64_t revision_ = 0;
   k8s::controller<std::string> controller_;
-  std::size_t lookers_ = 0;
   bool stopping_ = false;
   reactor::steady_time patient_until_;  // an overview waits for home
-  reactor::waiters nobody_looks_;
+  reactor::gate overviews_;  // those under way
   reactor::task_group tasks_;
 };
 

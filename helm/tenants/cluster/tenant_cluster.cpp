@@ -92,7 +92,7 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
       controller_(on.loop(), *this, controller_of(options_.metrics, on.log()),
                   [](const key_type& key) { return key.text(); }),
       turns_known_(on.loop()),
-      nobody_looks_(on.loop()),
+      overviews_(on.loop()),
       ending_(on.loop()),
       tasks_(on.loop()) {
   if (options_.charts) options_.charts->enter();
@@ -154,7 +154,7 @@ awaitable<void> tenant_cluster::stop() {
         keys.size());
   co_await ending_.join();
   co_await tenants_.stop();
-  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
+  co_await overviews_.empty();
   co_await tenants_.forget();
   if (options_.charts) co_await options_.charts->leave();
 }
@@ -375,15 +375,7 @@ units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p,
 }
 
 awaitable<std::vector<plan_row>> tenant_cluster::overview() {
-  // stop() waits for who looks.
-  struct visit {
-    tenant_cluster& at;
-    explicit visit(tenant_cluster& c) : at(c) { ++at.lookers_; }
-    ~visit() {
-      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
-    }
-  };
-  const visit here(*this);
+  const reactor::gate::visit here(overviews_);
   co_return co_await look_at_all();
 }
 

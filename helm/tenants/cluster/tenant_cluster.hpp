@@ -15,6 +15,7 @@
 #include "k8s/fleet/fleet.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
+#include "reactor/gate.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/waiters.hpp"
 #include "units/api.hpp"
@@ -243,9 +244,9 @@ private:
     wave_progress is;
   } summed_;
   k8s::controller<key_type> controller_;
-  std::size_t lookers_ = 0;
   bool stopping_ = false;
-  reactor::waiters turns_known_, nobody_looks_;
+  reactor::waiters turns_known_;
+  reactor::gate overviews_;
   reactor::task_group ending_;  // operations; joined, never cancelled
   reactor::task_group tasks_;
 };

@@ -63,15 +63,7 @@ units::unit deployments_at_home::shown(const krypton_deployment& d,
 }
 
 awaitable<std::vector<units::plan_row>> deployments_at_home::overview() {
-  // stop() waits for who looks.
-  struct presence {
-    deployments_at_home& at;
-    explicit presence(deployments_at_home& d) : at(d) { ++at.lookers_; }
-    ~presence() {
-      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
-    }
-  };
-  const presence here(*this);
+  const reactor::gate::visit here(overviews_);
   co_return co_await look_at_all();
 }
 

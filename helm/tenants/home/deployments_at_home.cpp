@@ -52,7 +52,7 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
       places_(on.api(), options_.wanted()->all.notes_ns),
       controller_(on.loop(), *this, controller_of_deployments(options_.metrics, on.log()),
                   [](const key_type& key) { return key.text(); }),
-      nobody_looks_(on.loop()),
+      overviews_(on.loop()),
       changed_(on.loop()),
       closing_(on.loop()),
       ending_(on.loop()),
@@ -150,7 +150,7 @@ awaitable<void> deployments_at_home::stop() {
         keys.size(), [&](std::size_t i) { return end_operation(keys[i], stop_limit); },
         keys.size());
   co_await ending_.join();
-  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
+  co_await overviews_.empty();
   std::vector<std::unique_ptr<region>> leaving;
   for (auto& [secret, r] : regions_) leaving.push_back(std::move(r));
   regions_.clear();

@@ -13,6 +13,7 @@
 #include "helm/tenants/plan/deployment_plan.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
+#include "reactor/gate.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
@@ -193,9 +194,8 @@ private:
   std::size_t operations_ = 0;
   std::uint64_t revision_ = 0;
   k8s::controller<key_type> controller_;
-  std::size_t lookers_ = 0;
   bool stopping_ = false;
-  reactor::waiters nobody_looks_;
+  reactor::gate overviews_;  // those under way
   reactor::event changed_;                // since all were looked at last
   reactor::task_group closing_, ending_;  // joined, never cancelled
   reactor::task_group tasks_;
