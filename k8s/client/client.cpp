@@ -319,15 +319,23 @@ struct client::impl {
         co_return std::move(answer);
       }
       fault why = answer.error();
-      who.hide_in(why);
-      observe(&why);
-      if (why.code == errc::unauthorized && attempt == 0) {
-        const bool changed = co_await refresh(credentials::look::now);
-        if (changed) continue;
-      }
-      add_certificate_problem(why);
+      const bool again = co_await refused(why, attempt);
+      if (again) continue;
       co_return why;
     }
+  }
+
+  /// What every refusal means for the next request. True where this one is to be sent once more:
+  /// the server did not know the credentials, and their files have others now.
+  awaitable<bool> refused(fault& why, int attempt) {  // borrowed
+    who.hide_in(why);
+    observe(&why);
+    if (why.code == errc::unauthorized && attempt == 0) {
+      const bool changed = co_await refresh(credentials::look::now);
+      if (changed) co_return true;
+    }
+    add_certificate_problem(why);
+    co_return false;
   }
 
   /// The limiter gave no permission in time.
@@ -383,13 +391,8 @@ struct client::impl {
         co_return why;
       }
       why = answer.error();
-      who.hide_in(why);
-      observe(&why);
-      if (why.code == errc::unauthorized && attempt == 0) {
-        const bool changed = co_await refresh(credentials::look::now);
-        if (changed) continue;
-      }
-      add_certificate_problem(why);
+      const bool again = co_await refused(why, attempt);
+      if (again) continue;
       co_return why;
     }
   }
