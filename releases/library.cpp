@@ -72,7 +72,6 @@ void library::consent_to(std::string_view text) {
   consent_ = text;
   auto read = docs::read_waivers(text.empty() ? std::string_view("[]") : text, "waivers.yaml");
   waivers_ = read ? std::move(*read) : std::vector<docs::waiver>();
-  consent_problem_ = read ? std::string() : read.error().message();
   changed();
 }
 

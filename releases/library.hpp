@@ -63,9 +63,6 @@ public:
   /// Those that have a Release of this version.
   std::vector<std::string> providers_of(std::string_view version) const;
   std::size_t size() const noexcept { return books_.size(); }
-  /// What is wrong with the consent: it cannot be read and counts for nothing, or an entry names a
-  /// Release that is not there. Empty when nothing is.
-  std::string consent_problem() const;
 
   using image_answer = reactor::result<policies::releases::map_answer>;
   using step_answer = reactor::result<policies::releases::diff_answer>;
@@ -102,7 +99,7 @@ private:
   std::map<std::string, std::shared_ptr<const book>, std::less<>> books_;
   std::map<std::string, std::string> unread_;  // documents by name
   std::vector<policies::releases::waiver> waivers_;
-  std::string consent_, consent_problem_;
+  std::string consent_;
   questions<policies::releases::map_answer> images_;
   questions<policies::releases::diff_answer> steps_;
   std::uint64_t revision_ = 0;

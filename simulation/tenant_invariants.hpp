@@ -49,7 +49,6 @@ public:
   /// Tenants that are to have a release, and have what was asked for.
   std::size_t tenants() const;
   std::size_t arrived() const;
-  bool have_all_arrived() const { return arrived() == tenants(); }
   /// Who has not, and why; empty: all have.
   std::string unfinished() const;
 

@@ -114,13 +114,6 @@ std::vector<right> rights_of_furnisher(const k8s::object_key& account) {
   return all;
 }
 
-std::vector<right> rights_at_home(const std::string& ns) {
-  std::vector<right> all;
-  add(all, "", "secrets", {"get", "list", "create", "patch"},
-      "to put the member's kubeconfig there", {ns, ""});
-  return all;
-}
-
 reactor::awaitable<k8s::result<std::vector<right>>> missing_rights(k8s::client& api,
                                                                    std::vector<right> wanted) {
   std::vector<right> missing;

@@ -25,8 +25,6 @@ struct right {
 std::vector<right> rights_of_service(const k8s::object_key& account);
 /// What a person needs on a cluster to make it a member.
 std::vector<right> rights_of_furnisher(const k8s::object_key& account);
-/// What a person, or the service, needs at home for the Secrets.
-std::vector<right> rights_at_home(const std::string& ns);
 
 /// Those that the server says no to (SelfSubjectAccessReview). Errors: it does not answer at all.
 reactor::awaitable<k8s::result<std::vector<right>>> missing_rights(k8s::client& api,  // borrowed

@@ -615,10 +615,6 @@ outcome<std::string> write(const value& v, dialect kind) {
 
 }  // namespace
 
-bool natural_less(std::string_view a, std::string_view b) {
-  return natural_less_in(a, b, dialect::json_detour);
-}
-
 outcome<std::string> write_yaml(const value& v) {
   return write(v, dialect::json_detour);
 }

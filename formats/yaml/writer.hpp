@@ -17,8 +17,4 @@ outcome<std::string> write_yaml(const value& v);
 /// toYamlPretty: straight from the value, lists indented, no folding.
 outcome<std::string> write_yaml_pretty(const value& v);
 
-/// The order of keys in YAML output: runs of digits compare as numbers, letters come after
-/// everything else.
-bool natural_less(std::string_view a, std::string_view b);
-
 }  // namespace formats

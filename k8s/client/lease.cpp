@@ -16,8 +16,6 @@ namespace {
 namespace json = boost::json;
 using formats::text_member;
 
-constexpr std::string_view member_label = "windlass.dev/member-of";
-
 std::int64_t number(const json::object& o, std::string_view field) {
   const json::value* v = o.if_contains(field);
   return v && v->is_int64() ? v->get_int64() : 0;
@@ -150,95 +148,6 @@ awaitable<void> leader_election::stop() {
   if (!released && !released.error().cancelled) {
     log_.warning("lease not released",
                  {{"lease", options_.lease.text()}, {"error", released.error().message()}});
-  }
-}
-
-membership::membership(reactor::loop& l, client& api, options o, reactor::logger log)
-    : loop_(l), api_(api), options_(std::move(o)), log_(std::move(log)), tasks_(l) {}
-
-void membership::start() {
-  tasks_.start("membership", run());
-}
-
-object_key membership::own_key() const {
-  return {options_.ns, options_.group + "-member-" + options_.identity};
-}
-
-bool membership::owns(std::string_view key) const {
-  return rendezvous_owner(key, table_.live()) == options_.identity;
-}
-
-awaitable<void> membership::run() {
-  reactor::steady_time renew_at = loop_.now();
-  const reactor::nanoseconds look_every = options_.renew / 2;
-  for (;;) {
-    if (loop_.now() >= renew_at) {
-      auto renewed = co_await renew();
-      if (!renewed) {
-        if (renewed.error().cancelled) co_return;
-        log_.warning("membership not renewed", {{"error", renewed.error().message()}});
-      }
-      renew_at = loop_.now() + (renewed ? options_.renew : look_every);
-      if (renewed) renewed_at_ = loop_.now();
-    }
-    auto looked = co_await look();
-    if (!looked) {
-      if (looked.error().cancelled) co_return;
-      log_.warning("members not listed", {{"error", looked.error().message()}});
-    }
-    // The others count us out now, so we must as well.
-    if (loop_.now() >= renewed_at_ + options_.duration && table_.observe({}, loop_.now()) &&
-        options_.on_change) {
-      options_.on_change(table_.live());
-    }
-    co_await loop_.sleep_for(loop_.random().jitter(look_every, 0.1));
-  }
-}
-
-awaitable<result<void>> membership::renew() {
-  lease_record r;
-  r.holder = options_.identity;
-  r.duration_seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.duration).count();
-  r.renewed = reactor::format_rfc3339_micro(loop_.wall());
-  r.acquired = r.renewed;
-  object_key key = own_key();
-  json::object body = body_of(r, key);
-  json::object labels;
-  labels[member_label] = options_.group;
-  body["metadata"].as_object()["labels"] = std::move(labels);
-  auto written = co_await api_.apply(resources::leases(), std::move(key), std::move(body));
-  if (!written) co_return written.error();
-  co_return result<void>();
-}
-
-awaitable<result<void>> membership::look() {
-  list_options wanted;
-  wanted.ns = options_.ns;
-  wanted.label_selector = std::string(member_label) + "=" + options_.group;
-  wanted.limit = 0;  // replicas are few
-  auto page = co_await api_.list(resources::leases(), std::move(wanted));
-  if (!page) co_return page.error();
-  std::vector<member_table::listed> all;
-  const json::value* items = page->if_contains("items");
-  if (items && items->is_array()) {
-    for (const json::value& one : items->get_array()) {
-      if (!one.is_object()) continue;
-      const lease_record r = lease_record_of(one.get_object());
-      if (r.holder.empty()) continue;
-      all.push_back({r.holder, r.renewed, std::chrono::seconds(r.duration_seconds)});
-    }
-  }
-  if (table_.observe(all, loop_.now()) && options_.on_change) options_.on_change(table_.live());
-  co_return result<void>();
-}
-
-awaitable<void> membership::stop() {
-  co_await tasks_.cancel_and_join();
-  object_key key = own_key();
-  delete_options plainly;
-  auto gone = co_await api_.remove(resources::leases(), std::move(key), std::move(plainly), 2s);
-  if (!gone && !gone.error().cancelled && gone.error().code != errc::not_found) {
-    log_.warning("membership not withdrawn", {{"error", gone.error().message()}});
   }
 }
 

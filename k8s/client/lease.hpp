@@ -12,11 +12,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace reactor {
 class loop;
@@ -116,70 +114,6 @@ private:
   std::string waits_for_;  // who was named as the holder
   bool announced_ = false;
   reactor::timer_id watchdog_ = 0;
-  reactor::task_group tasks_;
-};
-
-/// The member that owns `key`, by rendezvous hashing: when a member comes or goes only its own keys
-/// move. Empty when there is none.
-std::string rendezvous_owner(std::string_view key, const std::vector<std::string>& members);
-
-/// Who of a group is alive: each member renews a Lease of its own, and counts as long as its record
-/// keeps changing. Pure.
-class member_table {
-public:
-  /// Everything that was just listed: name → renewal text and duration.
-  struct listed {
-    std::string name, renewed;
-    reactor::nanoseconds duration{};
-  };
-  /// Returns whether the live set changed.
-  bool observe(const std::vector<listed>& all, reactor::steady_time now);
-  /// Sorted.
-  const std::vector<std::string>& live() const noexcept { return live_; }
-
-private:
-  struct seen {
-    std::string renewed;
-    reactor::steady_time changed_at{};
-  };
-  std::map<std::string, seen> seen_;
-  std::vector<std::string> live_;
-};
-
-/// Takes part in a group of replicas that share the fleet.
-/// Lifetime as leader_election's; stop() deletes the own Lease, so that the others take over at
-/// once.
-class membership {
-public:
-  struct options {
-    std::string ns;
-    std::string group = "windlass";  // Leases <group>-member-<identity> with a label
-    std::string identity;
-    reactor::nanoseconds duration = 30s, renew = 10s;
-    std::function<void(const std::vector<std::string>& live)> on_change;
-  };
-  membership(reactor::loop& l, client& api, options o, reactor::logger log = {});
-  membership(const membership&) = delete;
-  membership& operator=(const membership&) = delete;
-
-  void start();
-  const std::vector<std::string>& live() const noexcept { return table_.live(); }
-  /// Whether this replica owns `key`. Nobody does before the first list was read.
-  bool owns(std::string_view key) const;
-  awaitable<void> stop();
-
-private:
-  awaitable<void> run();
-  awaitable<result<void>> renew();
-  awaitable<result<void>> look();
-  object_key own_key() const;
-
-  reactor::loop& loop_;
-  client& api_;
-  options options_;
-  reactor::logger log_;
-  member_table table_;
-  reactor::steady_time renewed_at_{};
   reactor::task_group tasks_;
 };
 

@@ -5,8 +5,6 @@
 
 namespace k8s {
 
-using namespace std::string_view_literals;
-
 leader_state::leader_state(std::string identity, leader_settings settings)
     : identity_(std::move(identity)), settings_(settings) {}
 
@@ -65,57 +63,6 @@ std::optional<lease_record> leader_state::release(reactor::wall_time wall) const
   out.renewed = reactor::format_rfc3339_micro(wall);
   out.acquired = out.renewed;
   return out;
-}
-
-namespace {
-
-/// FNV-1a and the finisher of splitmix64: the same on every replica, whatever it was built with.
-std::uint64_t weight(std::string_view member, std::string_view key) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  const auto mix = [&h](std::string_view text) {
-    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  };
-  mix(member);
-  mix("\0"sv);
-  mix(key);
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
-}
-
-}  // namespace
-
-std::string rendezvous_owner(std::string_view key, const std::vector<std::string>& members) {
-  const std::string* best = nullptr;
-  std::uint64_t best_weight = 0;
-  for (const std::string& member : members) {
-    const std::uint64_t w = weight(member, key);
-    if (!best || w > best_weight || (w == best_weight && member < *best)) {
-      best = &member;
-      best_weight = w;
-    }
-  }
-  return best ? *best : std::string();
-}
-
-bool member_table::observe(const std::vector<listed>& all, reactor::steady_time now) {
-  std::map<std::string, seen> next;
-  std::vector<std::string> live;
-  for (const listed& one : all) {
-    seen s{one.renewed, now};
-    if (const auto before = seen_.find(one.name);
-        before != seen_.end() && before->second.renewed == one.renewed) {
-      s.changed_at = before->second.changed_at;
-    }
-    if (now < s.changed_at + one.duration) live.push_back(one.name);
-    next.insert_or_assign(one.name, std::move(s));
-  }
-  seen_ = std::move(next);
-  std::sort(live.begin(), live.end());
-  live.erase(std::unique(live.begin(), live.end()), live.end());
-  const bool changed = live != live_;
-  live_ = std::move(live);
-  return changed;
 }
 
 reactor::nanoseconds kept_for(const lease_record& lease) {

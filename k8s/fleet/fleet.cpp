@@ -108,28 +108,18 @@ awaitable<void> fleet::supervise() {
   }
 }
 
-void fleet::reshard() {
-  if (!secrets_) return;
-  for (const auto& [name, e] : entries_) touched_.insert(name);
-  secrets_->objects().each([this](const secret& s) { touched_.insert(s.meta.name.str()); });
-  changed_.wake_all();
-}
-
 /// Brings one name in line with its Secret as it is now.
 awaitable<void> fleet::consider(std::string name) {
   const auto found = entries_.find(name);
   const secret* wanted = secrets_->find(object_key{options_.ns, name});
-  const bool ours = !options_.owns || options_.owns(name);
   if (found != entries_.end() && found->second.secret.kind.empty()) co_return;  // added by hand
-  if (!wanted || wanted->meta.deleting() || !ours) {
+  if (!wanted || wanted->meta.deleting()) {
     if (found == entries_.end()) co_return;
     log_.info("cluster disengaged", {{"cluster", name}});
     const object_reference about = found->second.secret;
     disengage(name, found->second);
     entries_.erase(found);
-    tell(about, fleet_event::disengaged,
-         !wanted || wanted->meta.deleting() ? "the kubeconfig Secret is gone or lost its label"
-                                            : "another replica takes care of it");
+    tell(about, fleet_event::disengaged, "the kubeconfig Secret is gone or lost its label");
     co_return;
   }
   const reactor::secret* bytes = wanted->find(options_.key);

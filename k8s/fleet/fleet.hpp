@@ -44,9 +44,6 @@ struct fleet_options {
   std::function<void(cluster& c)> on_labels;
   /// Other names of its server came or went.
   std::function<void(cluster& c)> on_names;
-  /// Whether this replica takes care of a cluster; empty = of all. Call reshard() when the answer
-  /// changes.
-  std::function<bool(const std::string& name)> owns;
   /// Adds what the apis know ("tenants") to a cluster's entry of reading.
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
   reactor::metrics* metrics = nullptr;
@@ -93,8 +90,6 @@ public:
   /// first.
   awaitable<bool> discovered(reactor::steady_time deadline = reactor::never);
   bool is_discovered() const noexcept { return discovered_.is_set(); }
-  /// Engages what this replica owns now and lets go of the rest.
-  void reshard();
 
   /// Puts an API on every cluster, now and later. Its name is not taken.
   void engage(cluster_api api);

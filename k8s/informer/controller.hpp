@@ -134,17 +134,10 @@ public:
   /// Failures in a row of this key.
   std::uint32_t failures(const Key& key) const { return queue_.failures(key); }
   const reconcile_figures& figures() const noexcept { return figures_; }
-  /// How long the oldest run has been going on.
-  reactor::nanoseconds longest_running() const {
-    reactor::nanoseconds longest{};
-    for (const auto& [key, run] : running_) longest = std::max(longest, loop_.now() - run.since);
-    return longest;
-  }
 
 private:
   struct run_state {
     reactor::task_group::task_id task = 0;
-    reactor::steady_time since{};
   };
 
   awaitable<void> dispatch() {
@@ -152,7 +145,7 @@ private:
       while (running_.size() >= options_.concurrency) co_await room_.wait();
       std::optional<Key> key = co_await queue_.get();
       if (!key) co_return;
-      running_[*key].since = loop_.now();
+      running_.try_emplace(*key);
       const auto task = tasks_.start(options_.name + " " + text_of_(*key), run(*key));
       // A run that never waits has ended by now.
       if (const auto started = running_.find(*key); started != running_.end())

@@ -86,8 +86,6 @@ public:
   /// Removes; `o` is the last state and is given the deletion's revision.
   const change& remove(std::string_view collection, std::string_view key, json::object& o,
                        reactor::steady_time now);
-  /// Takes a revision without a write (as writes to other storage do).
-  void skip_revisions(std::uint64_t n) { revision_ += n; }
 
   const std::deque<change>& changes() const noexcept { return changes_; }
   void trim(reactor::steady_time now);

@@ -44,7 +44,6 @@ public:
 
   /// All lines that wait, in one piece; empty when none does.
   std::string take();
-  bool has_lines() const noexcept { return !pending_.empty(); }
   /// No further lines will come.
   bool ended() const noexcept { return ended_; }
   /// When poll() wants to be called next.

@@ -206,9 +206,6 @@ result<bool> wire_parser::end_of_stream() {
 message_head& wire_parser::head() noexcept {
   return impl_->head;
 }
-bool wire_parser::head_complete() const noexcept {
-  return impl_->header_done();
-}
 bool wire_parser::complete() const noexcept {
   return impl_->done();
 }

@@ -58,7 +58,6 @@ public:
   result<bool> end_of_stream();
 
   message_head& head() noexcept;
-  bool head_complete() const noexcept;
   bool complete() const noexcept;
   /// Whether the connection can carry another message after this one.
   bool keep_alive() const;

@@ -50,10 +50,6 @@ bool catalogue::any(Predicate fits) const {
          });
 }
 
-bool catalogue::has_group(std::string_view group) const {
-  return any([&](const kind_ptr& k) { return k->group == group; });
-}
-
 bool catalogue::has_group_version(std::string_view group, std::string_view version) const {
   return any([&](const kind_ptr& k) { return k->group == group && k->version == version; });
 }

@@ -18,7 +18,6 @@ public:
   kind_ptr find_kind(std::string_view api_version, std::string_view kind) const;
   /// Any served version of a collection; the storage version where there are several.
   kind_ptr find_collection(std::string_view group, std::string_view plural) const;
-  bool has_group(std::string_view group) const;
   bool has_group_version(std::string_view group, std::string_view version) const;
 
   /// Replaces all versions of one custom collection.

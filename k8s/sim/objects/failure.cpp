@@ -199,12 +199,6 @@ failure unsupported_media(std::string_view got, std::string_view accepted) {
               std::string(accepted) + (got.empty() ? "" : "")};
 }
 
-failure too_many_requests(std::string message, int retry_after_seconds) {
-  failure f{429, "TooManyRequests", std::move(message)};
-  f.retry_after_seconds = retry_after_seconds;
-  return f;
-}
-
 failure not_decodable(const kind_info& kind, std::string_view why) {
   return bad_request(kind.kind + " in version " + quoted(kind.version) +
                      " cannot be handled as a " + kind.kind + ": " + std::string(why));

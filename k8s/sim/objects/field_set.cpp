@@ -203,16 +203,6 @@ field_set field_set::intersection(const field_set& other) const {
   return s;
 }
 
-bool field_set::contains_path(const std::vector<std::string>& path) const {
-  const field_set* at = this;
-  for (const std::string& step : path) {
-    auto next = at->children.find(step);
-    if (next == at->children.end()) return false;
-    at = &next->second;
-  }
-  return at->member || !at->children.empty();
-}
-
 std::vector<std::string> field_set::paths() const {
   std::vector<std::string> out;
   list_paths(*this, "", out);

@@ -23,7 +23,6 @@ struct field_set {
   void unite(const field_set& other);
   void subtract(const field_set& other);
   field_set intersection(const field_set& other) const;
-  bool contains_path(const std::vector<std::string>& path) const;
   /// Every member's path, as messages print it (".spec.containers[name=\"a\"].image").
   std::vector<std::string> paths() const;
 };

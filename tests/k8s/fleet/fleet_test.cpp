@@ -74,7 +74,6 @@ protected:
     o.metrics = &metrics;
     o.on_engaged = [this](cluster& c) { said += "+" + c.name() + " "; };
     o.on_disengaged = [this](cluster& c) { said += "-" + c.name() + " "; };
-    o.owns = owns;
     return o;
   }
   void run(std::function<awaitable<void>(world& w)> f) {
@@ -89,7 +88,6 @@ protected:
   loop l{loop::mode::simulated, 21};
   reactor::metrics metrics;
   std::shared_ptr<reactor::log_capture> log = std::make_shared<reactor::log_capture>();
-  std::function<bool(const std::string&)> owns;
   std::string said;
 };
 
@@ -307,22 +305,6 @@ TEST_F(Fleet, TellsThatAClusterWentAndCameBack) {
     net().set_reach("c1", memory_network::reach::open);
     co_await l.sleep_for(2min);
     EXPECT_EQ(w.events_sent(), "ClusterEngaged:a ClusterUnreachable:a ClusterRecovered:a ");
-  });
-}
-
-TEST_F(Fleet, TakesCareOfItsShardOnly) {
-  std::string mine = "a";
-  owns = [&](const std::string& name) { return name == mine; };
-  run([&](world& w) -> awaitable<void> {
-    w.home.put("a", kubeconfig_for("c1"));
-    w.home.put("b", kubeconfig_for("c2"));
-    w.fleet.discover(w.home_api, &w.events);
-    co_await l.sleep_for(2s);
-    EXPECT_EQ(said, "+a ");
-    mine = "b";
-    w.fleet.reshard();
-    co_await l.sleep_for(2s);
-    EXPECT_EQ(said, "+a -a +b ");
   });
 }
 
