@@ -30,8 +30,6 @@ public:
   ~node_world() override;
 
   const std::vector<pool_cluster*>& pools() const noexcept { return pools_; }
-  /// Asks every pool for the image.
-  void roll_out(std::string_view image);
   /// Hosts get images with this `.dockerconfigjson` alone from now on; pools learn of it by
   /// pool_cluster::set_login.
   void require_login(const std::string& docker_config);
@@ -59,6 +57,7 @@ public:
 
   const story& tells() const noexcept override;
   void roll_out() override { roll_out(new_image); }
+  void roll_out(std::string_view image) override;
   progress progress_of(std::size_t cluster) const override;
   std::size_t unit_count() const noexcept override { return node_count(); }
   std::size_t expected_held() const noexcept override;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,8 +65,9 @@ public:
   void give_token(std::size_t cluster, std::string token);
 
   virtual const story& tells() const noexcept = 0;
-  /// Asks for the new target everywhere.
+  /// Asks for the new target everywhere, or for this one: a tag, for example.
   virtual void roll_out() = 0;
+  virtual void roll_out(std::string_view target) = 0;
   /// How far a cluster is, as its own objects say.
   struct progress {
     std::size_t units = 0, updated = 0;

@@ -11,6 +11,7 @@
 #include "reactor/system/files.hpp"
 #include "reactor/system/private_folder.hpp"
 #include "reactor/system/signals.hpp"
+#include "simulation/node_world.hpp"
 #include "simulation/tag_registry.hpp"
 
 #include <boost/json.hpp>
@@ -119,13 +120,12 @@ int demo_command(const demo_arguments& a) {
   world_options.clusters = a.clusters;
   world_options.nodes = a.nodes;
   world_options.speed = a.speed;
-  const std::unique_ptr<simulation::world> made = demo_world(loop, world_options);
-  simulation::world& world = *made;
+  simulation::node_world world(loop, world_options);
   std::optional<simulation::tag_registry> registry;
   if (a.tags) registry.emplace(loop);
   auto started = registry ? registry->start() : reactor::result<void>();
   if (started) started = world.start();
-  if (started && registry) follow_tag(world, registry->ref());
+  if (started && registry) world.roll_out(registry->ref());
   const std::string kubeconfig = (fs::path(*dir) / "kubeconfig").string();
   // Some of it may run although it did not start as a whole: it is stopped by the loop, below.
   auto stored = started ? reactor::store_file(kubeconfig, world.kubeconfig(), 0600)

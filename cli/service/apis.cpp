@@ -12,7 +12,6 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/plain/secret.hpp"
 #include "releases/api.hpp"
-#include "simulation/node_world.hpp"
 
 #include <algorithm>
 
@@ -223,15 +222,6 @@ std::vector<units::api> chosen_of(const std::vector<units::api>& all,
   for (const units::api& a : all)
     if (std::ranges::find(names, a.name) != names.end()) out.push_back(a);
   return out;
-}
-
-std::unique_ptr<simulation::world> demo_world(reactor::loop& l,
-                                              const simulation::world_options& o) {
-  return std::make_unique<simulation::node_world>(l, o);
-}
-
-void follow_tag(simulation::world& w, const std::string& ref) {
-  dynamic_cast<simulation::node_world&>(w).roll_out(ref);
 }
 
 std::vector<units::api> asking_often(std::vector<units::api> all, const std::string& ref) {

@@ -2,14 +2,8 @@
 
 #include "units/api.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
-
-namespace simulation {
-class world;
-struct world_options;
-}  // namespace simulation
 
 namespace cli {
 
@@ -38,10 +32,6 @@ std::vector<std::string> names_of(const std::vector<units::api>& all);
 std::vector<units::api> chosen_of(const std::vector<units::api>& all,
                                   const std::vector<std::string>& names);
 
-/// The fleet of the demo, in which something is there to be moved.
-std::unique_ptr<simulation::world> demo_world(reactor::loop& l, const simulation::world_options& o);
-/// What is moved in it asks for what this tag names.
-void follow_tag(simulation::world& w, const std::string& ref);
 /// The same APIs, impatient, and content with a registry that speaks no TLS.
 std::vector<units::api> asking_often(std::vector<units::api> all, const std::string& ref);
 

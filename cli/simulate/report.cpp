@@ -1,11 +1,10 @@
 #include "cli/simulate/report.hpp"
 
-#include "bench/measure.hpp"
-
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 namespace cli::simulate {
@@ -31,6 +30,10 @@ std::string decimal(double n) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", n);
   return text;
+}
+
+double rounded(double n) {
+  return std::isfinite(n) ? std::round(n * 10) / 10 : 0;
 }
 
 std::string minutes(double seconds) {
@@ -98,9 +101,9 @@ json::object as_json(const policy_summary& p) {
   return {{"policies", name_of(p)},
           {"runs", p.runs},
           {"unfinished", p.unfinished},
-          {"rollout_s_median", bench::rounded(t.median, 1)},
-          {"rollout_s_p95", bench::rounded(t.most_of_them, 1)},
-          {"rollout_s_max", bench::rounded(t.longest, 1)},
+          {"rollout_s_median", rounded(t.median)},
+          {"rollout_s_p95", rounded(t.most_of_them)},
+          {"rollout_s_max", rounded(t.longest)},
           {"reboots", p.reboots},
           {"moved_pods", p.moved_pods},
           {"max_disrupted", p.most_disrupted},
@@ -157,9 +160,9 @@ json::object report_json(const campaign_outcome& o, const std::string& again) {
           {"policy_swaps", o.swaps},
           {"tenants_updated", o.tenants_updated},
           {"trustees_ready", o.trustees_ready},
-          {"cluster_hours", bench::rounded(o.cluster_hours, 1)},
-          {"cpu_seconds", bench::rounded(o.cpu_seconds, 1)},
-          {"cluster_hours_per_cpu_minute", bench::rounded(hours_a_minute(o), 1)},
+          {"cluster_hours", rounded(o.cluster_hours)},
+          {"cpu_seconds", rounded(o.cpu_seconds)},
+          {"cluster_hours_per_cpu_minute", rounded(hours_a_minute(o))},
           {"policies", std::move(policies)},
           {"failures", std::move(failures)}};
 }

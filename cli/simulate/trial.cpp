@@ -2,7 +2,6 @@
 // on, so they stay beside what they break and what is counted.
 #include "cli/simulate/trial.hpp"
 
-#include "bench/measure.hpp"
 #include "bootc/api.hpp"
 #include "cli/arguments.hpp"
 #include "cli/service/service.hpp"
@@ -11,6 +10,7 @@
 #include "cli/simulate/trial_trustees.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "reactor/plain/thread_time.hpp"
 #include "simulation/node_world.hpp"
 #include "simulation/tag_registry.hpp"
 
@@ -725,13 +725,13 @@ std::vector<std::string> trial_outcome::findings() const {
 }
 
 trial_outcome run(trial t) {
-  const reactor::nanoseconds began = bench::process_cpu();
+  const reactor::nanoseconds began = reactor::thread_cpu();
   trial_outcome out;
   {
     running_trial trial(std::move(t));
     out = trial.go();
   }
-  out.cpu = bench::process_cpu() - began;
+  out.cpu = reactor::thread_cpu() - began;
   return out;
 }
 
