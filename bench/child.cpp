@@ -13,7 +13,7 @@ extern char** environ;
 namespace bench {
 
 reactor::result<child> child::start(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{"windlass"};
+  std::vector<std::string> words{"windlass-bench"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return start("/proc/self/exe", words);
 }

@@ -37,8 +37,8 @@ public:
     while (next < wanted.size()) {
       std::string list;
       for (std::size_t i = next; i < wanted.size(); ++i) list += " " + std::to_string(wanted[i]);
-      auto process = child::start({"bench", "hostile", "--sender",
-                                   "victim " + std::to_string(times) + list + " : " + attackers_});
+      auto process = child::start(
+          {"hostile", "--sender", "victim " + std::to_string(times) + list + " : " + attackers_});
       if (!process) throw std::runtime_error(process.error().message());
       std::size_t before = next;
       for (std::string line = process->read_line(); !line.empty(); line = process->read_line()) {
@@ -109,7 +109,7 @@ std::vector<std::size_t> largest(const std::map<std::size_t, reading>& all, std:
 }  // namespace
 
 boost::json::object measure_hostile() {
-  auto attackers = child::start({"bench", "hostile", "--sender", "attackers"});
+  auto attackers = child::start({"hostile", "--sender", "attackers"});
   if (!attackers) throw std::runtime_error(attackers.error().message());
   const std::string where = attackers->read_line();
   if (where.empty()) throw std::runtime_error("the attackers did not come up");

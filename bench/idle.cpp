@@ -169,7 +169,7 @@ private:
 boost::json::object measure_idle(std::size_t clusters, std::chrono::seconds window) {
   allow_many_descriptors();
   pin_to_core(0);
-  auto process = child::start({"bench", "idle", "--sender", "10"});
+  auto process = child::start({"idle", "--sender", "10"});
   if (!process) throw std::runtime_error(process.error().message());
   idle_figures f;
   reactor::loop l;

@@ -140,7 +140,7 @@ private:
 
 boost::json::object measure_registry(std::size_t tags, std::chrono::seconds window) {
   pin_to_core(0);
-  auto process = child::start({"bench", "registry", "--sender", "1"});
+  auto process = child::start({"registry", "--sender", "1"});
   if (!process) throw std::runtime_error(process.error().message());
   k8s::connection to = sender_connection(*process);
   const std::string ca_file = "/tmp/windlass-bench-ca-" + std::to_string(getpid()) + ".pem";

@@ -315,7 +315,7 @@ private:
 
 json::object measure(fleet_size p) {
   auto process = child::start(
-      {"bench", "rollout", "--sender", std::to_string(p.clusters) + "x" + std::to_string(p.each)});
+      {"rollout", "--sender", std::to_string(p.clusters) + "x" + std::to_string(p.each)});
   if (!process) throw std::runtime_error(process.error().message());
   const k8s::connection to = sender_connection(*process);
   rollout_figures f;

@@ -115,7 +115,7 @@ reactor::awaitable<void> follow_fleet(reactor::loop& l, k8s::connection to, std:
 
 /// A process of its own for each point, so that one does not inherit what another left behind.
 reading follow(std::size_t clusters, std::size_t objects) {
-  auto process = child::start({"bench", "streams", "--sender", std::to_string(objects)});
+  auto process = child::start({"streams", "--sender", std::to_string(objects)});
   if (!process) throw std::runtime_error(process.error().message());
   k8s::connection to = sender_connection(*process);
   trim_heap();

@@ -155,7 +155,7 @@ boost::json::object point(bool tls, std::size_t bytes, std::size_t events) {
   if (events == 0) events = std::max<std::size_t>(20'000, 400'000'000 / bytes);
   const std::string specification = std::string(tls ? "tls" : "plain") + ":" +
                                     std::to_string(bytes) + ":" + std::to_string(events);
-  auto process = child::start({"bench", "watch", "--sender", specification});
+  auto process = child::start({"watch", "--sender", specification});
   if (!process) throw std::runtime_error(process.error().message());
   k8s::connection to = sender_connection(*process);
   const std::size_t event_bytes = prepared_events(bytes).mean_bytes();

@@ -3,15 +3,14 @@
 #include "cli/arguments.hpp"
 
 #include "cli/completion.hpp"
-#include "cli/config_file.hpp"
 #include "helm/tenants/desired/settings.hpp"
 #include "simulation/trouble.hpp"
+#include "units/program/flags.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <set>
@@ -50,11 +49,9 @@ struct all_arguments {
   tenant_arguments tenant;
   rollout_arguments rollout;
   cluster_arguments cluster;
-  bench_arguments bench;
   version_arguments version;
   completion_arguments completion;
   double timeout_seconds = 15;
-  std::string poll_interval = "5m", tag_interval = "5m";
   std::string config;  // a file with the same settings
 };
 
@@ -74,49 +71,10 @@ void add_output(CLI::App& app, output_format& to, bool wide = false) {
   option->option_text(wide ? "text|wide|json|yaml" : "text|json|yaml");
 }
 
-void add_logging(CLI::App& app, std::string& level, std::string& format) {
-  app.add_option("--log-level,--zap-log-level", level, "debug, info, warning, error or off")
-      ->capture_default_str();
-  app.add_option("--log-format,--zap-encoder", format, "console or json")
-      ->check(CLI::IsMember({"console", "json"}))
-      ->capture_default_str();
-}
-
-void add_config(CLI::App& app, all_arguments& all) {
-  app.add_option("--config", all.config,
-                 "YAML file with the same settings by their long names; flags win over it")
-      ->option_text("FILE");
-}
-
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
   return text;
-}
-
-/// A duration as Go writes it, or a number of seconds; above zero and at most a year.
-std::optional<reactor::nanoseconds> interval_of(const std::string& text) {
-  constexpr double longest = 366.0 * 24 * 3600;
-  double number = 0;
-  const auto [stopped, failed] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (failed == std::errc() && stopped == text.data() + text.size()) {
-    if (!(number >= 0.001 && number <= longest)) return std::nullopt;
-    return reactor::nanoseconds(static_cast<std::int64_t>(number * 1e9));
-  }
-  const auto parsed = reactor::parse_duration(text);
-  const bool fits = parsed && *parsed >= std::chrono::milliseconds(1) &&
-                    *parsed <= std::chrono::seconds(static_cast<std::int64_t>(longest));
-  return fits ? std::optional(*parsed) : std::nullopt;
-}
-
-CLI::Validator interval() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        if (interval_of(text)) return std::string();
-        return "\"" + text + "\" is no duration above zero, such as 30s, 5m or 1h30m";
-      },
-      "", "interval");
 }
 
 /// Something on both sides of the first '='.
@@ -314,8 +272,8 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
                "keep the image of an instance of Trustee while a ConfigMap does not fit the new "
                "release");
   add_tenants(app, to);
-  add_config(app, all);
-  add_logging(app, to.log_level, to.log_format);
+  program::add_config(app, all.config);
+  program::add_logging(app, to.log_level, to.log_format);
 }
 
 void add_ui(CLI::App& app, ui_arguments& to) {
@@ -821,10 +779,8 @@ void add_tenant(CLI::App& app, all_arguments& all) {
 
 void add_registries(CLI::App& app, all_arguments& all) {
   registry_arguments& to = all.run.registries;
-  app.add_option("--tag-resolution-interval", all.tag_interval,
-                 "between two questions what a tag names: 5m, 1h30m")
-      ->check(interval())
-      ->capture_default_str();
+  program::add_interval(app, "--tag-resolution-interval", to.interval,
+                        "between two questions what a tag names: 5m, 1h30m", "5m");
   app.add_option("--allow-insecure-registry", to.insecure,
                  "plain HTTP to this registry where it speaks no TLS or cannot be verified; its "
                  "login is sent unprotected")
@@ -1056,37 +1012,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3
       and http://127.0.0.1:8090 in a browser
 Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
 
-  auto* daemon = app.add_subcommand(
-      "daemon", "Run the node daemon: stage and boot the image this node is told to");
-  daemon
-      ->add_option("--kubeconfig", all.daemon.kubeconfig,
-                   "else $KUBECONFIG, in-cluster, ~/.kube/config")
-      ->option_text("FILE");
-  daemon->add_option("--context", all.daemon.context, "context of that kubeconfig");
-  daemon->add_option("--node-name", all.daemon.node_name, "this node's name")->envname("NODE_NAME");
-  daemon
-      ->add_option("--bootc-poll-interval", all.poll_interval,
-                   "between polls of the host: 5m, 1h30m; a plain number is seconds")
-      ->check(interval())
-      ->capture_default_str();
-  daemon
-      ->add_option_function<std::string>(
-          "--host",
-          [&all](const std::string& form) {
-            all.daemon.host = form == "direct" ? daemon_arguments::host_form::direct
-                                               : daemon_arguments::host_form::nsenter;
-          },
-          "how host commands run: nsenter (from the DaemonSet's pod) or direct (on the host "
-          "itself)")
-      ->check(CLI::IsMember({"nsenter", "direct"}));
-  daemon
-      ->add_option("--host-root", all.daemon.host_root,
-                   "where the host's file system is seen (default: /proc/1/root, or / when direct)")
-      ->option_text("DIR");
-  daemon->add_option("--health-probe-bind-address", all.daemon.health_address, "/healthz; 0 = off")
-      ->capture_default_str();
-  add_config(*daemon, all);
-  add_logging(*daemon, all.daemon.log_level, all.daemon.log_format);
+  auto* daemon = app.add_subcommand("daemon", bootc::about_daemon);
+  bootc::declare_daemon(*daemon, all.daemon, all.config);
   daemon->footer(
       "Example:\n  NODE_NAME=worker-1 windlass daemon --kubeconfig /etc/kubernetes/kubelet.conf "
       "--host direct");
@@ -1257,63 +1184,10 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
                      "Render, check, install and find Helm charts with Helm's own commands and "
                      "flags; `windlass helm help` lists them");
 
-  auto* bench = app.add_subcommand("bench", "Measure this build on this machine");
-  bench->require_subcommand(1);
-  const auto add_bench = [&](const std::string& name, const std::string& description) {
-    auto* one = bench->add_subcommand(name, description);
-    add_output(*one, all.bench.output);
-    one->callback([&all, name] { all.bench.what = name; });
-    return one;
-  };
-  auto* watch =
-      add_bench("watch", "One stream of pod events against a sender process, TLS and plain");
-  watch->add_option("--events", all.bench.events,
-                    "events per point (default: about a second's worth)");
-  watch->add_option("--sender", all.bench.sender, "")->group("");
-  add_bench("store", "Bytes per stored pod view, and the peak during a relist");
-  auto* streams = add_bench("streams", "Memory per idle stream and per cluster");
-  streams->add_option("--clusters", all.bench.clusters,
-                      "only this fleet (default: 100, 1000 and 2000)");
-  streams->add_option("--sender", all.bench.sender, "")->group("");
-  auto* idle = add_bench("idle", "Processor time and requests of a fleet in which nothing happens");
-  idle->add_option("--clusters", all.bench.clusters, "how many (default: 2000)");
-  idle->add_option("--seconds", all.bench.seconds, "how long to look")
-      ->check(CLI::Range(10u, 86'400u))
-      ->capture_default_str();
-  idle->add_option("--sender", all.bench.sender, "")->group("");
-  auto* registry =
-      add_bench("registry", "What it costs to ask a registry what thousands of tags name");
-  registry->add_option("--tags", all.bench.tags, "how many")
-      ->check(CLI::Range(1u, 100'000u))
-      ->capture_default_str();
-  registry->add_option("--seconds", all.bench.registry_seconds, "how long to look")
-      ->check(CLI::Range(10u, 86'400u))
-      ->capture_default_str();
-  registry->add_option("--sender", all.bench.sender, "")->group("");
-  auto* rollout = add_bench(
-      "rollout", "What a rollout costs its mover, and what a fleet costs that has arrived");
-  rollout->add_option("--clusters", all.bench.clusters,
-                      "how many (default: one run of 100 with 100 nodes, one of 1 with 10,000)");
-  rollout->add_option("--nodes", all.bench.nodes, "of each cluster");
-  rollout->add_option("--sender", all.bench.sender, "")->group("");
-  add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
-  auto* releases = add_bench(
-      "releases", "Time of mapping, judging and planning Releases, and the longest stall");
-  releases->add_option("--dir", all.bench.dir, "folder of the Releases")
-      ->option_text("DIR")
-      ->capture_default_str();
-  auto* tenants = add_bench(
-      "tenants", "What a chart on many clusters costs to install, to confirm and to keep");
-  tenants->add_option("--sender", all.bench.sender, "")->group("");
-  auto* trustee =
-      add_bench("trustee", "What 500 Trustee instances cost to make, to keep and to move");
-  trustee->add_option("--sender", all.bench.sender, "")->group("");
-  auto* hostile = add_bench(
-      "hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters");
-  hostile->add_option("--sender", all.bench.sender, "")->group("");
-  auto* charts = add_bench("helm", "Time and memory of rendering charts, beside Helm's own engine");
-  charts->add_option("CHART", all.bench.charts,
-                     "folders or .tgz files (default: the usual ones of $WINDLASS_CHARTS)");
+  // As `helm`; windlass-bench parses what follows it.
+  app.add_subcommand("bench",
+                     "Measure this build on this machine: as windlass-bench, which `./dev build` "
+                     "makes and no package has; `windlass-bench --help` lists the benches");
 
   add_output(*app.add_subcommand("version", "Print the version"), all.version.output);
   auto* completion = app.add_subcommand("completion", "Print a completion script");
@@ -1356,15 +1230,9 @@ command chosen(const CLI::App& app, all_arguments& all) {
   };
   if (name == "run") {
     all.run.fleet.is_service = true;
-    all.run.registries.interval = interval_of(all.tag_interval).value();
     return all.run;
   }
-  if (name == "daemon") {
-    const bool said = app.get_subcommands().front()->count("--bootc-poll-interval") > 0;
-    all.daemon.poll_interval =
-        said ? interval_of(all.poll_interval).value() : reactor::nanoseconds::zero();
-    return all.daemon;
-  }
+  if (name == "daemon") return all.daemon;
   if (name == "apiserver") return all.apiserver;
   if (name == "demo") return all.demo;
   const auto overview = [&](overview_arguments& s, overview_arguments::command what) {
@@ -1395,7 +1263,6 @@ command chosen(const CLI::App& app, all_arguments& all) {
     all.cluster.timeout = seconds(all.timeout_seconds);
     return all.cluster;
   }
-  if (name == "bench") return all.bench;
   if (name == "version") return all.version;
   return all.completion;
 }
@@ -1546,32 +1413,17 @@ std::vector<std::string> spelled_out(std::vector<std::string> words) {
 parse_outcome parse_with_file(const std::vector<std::string>& arguments, CLI::App& command,
                               const std::string& file, const environment_reader& environment,
                               const std::vector<std::string>& apis) {
-  auto settings = load_settings(file);
-  if (!settings) return usage_error(settings.error().message());
-  // Before all other flags, behind the words of the command.
-  std::ptrdiff_t words = 0;
+  std::size_t words = 0;
   for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent()) ++words;
-  std::vector<std::string> with_file(arguments.begin(), arguments.begin() + words);
-  std::set<std::string> taken;
+  const program::with_file all = program::with_settings(arguments, words, command, file);
+  if (!all.problem.empty()) return usage_error(all.problem);
+  // One file serves every command: a setting of another one is no mistake.
   const std::set<std::string> others = settings_in_files(apis);
-  for (const file_setting& s : *settings) {
-    const CLI::Option* option = command.get_option_no_throw("--" + s.flag);
-    const bool never = s.flag == "config" || s.flag == "help";
-    // One file serves them all: what is somebody else's setting is no mistake.
-    if (option == nullptr && !never && others.contains(s.flag)) continue;
-    if (option == nullptr || never)
-      return usage_error(file + ": \"" + s.flag + "\" is not a setting of `windlass " +
+  for (const std::string& entry : all.left_out)
+    if (entry == "config" || entry == "help" || !others.contains(entry))
+      return usage_error(file + ": \"" + entry + "\" is not a setting of `windlass " +
                          command.get_name() + "`; its --help lists them");
-    if (option->count() > 0) continue;
-    // A list is the flag given again and again, where it may be, or else one value with commas.
-    if (option->get_items_expected_max() > 1)
-      for (const std::string& one : s.values) with_file.push_back("--" + s.flag + "=" + one);
-    else
-      with_file.push_back("--" + s.flag + "=" + joined(s.values));
-    taken.insert(option->get_lnames().front());
-  }
-  with_file.insert(with_file.end(), arguments.begin() + words, arguments.end());
-  return parse_once(with_file, environment, apis, taken);
+  return parse_once(all.words, environment, apis, all.taken);
 }
 
 parse_outcome parse_once(const std::vector<std::string>& arguments,

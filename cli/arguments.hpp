@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bootc/daemon/flags.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <array>
@@ -68,14 +69,7 @@ struct run_arguments {
   bool plan = false;   // only say as JSON what would be done, and write nothing
 };
 
-struct daemon_arguments {
-  std::string kubeconfig, context, node_name;
-  reactor::nanoseconds poll_interval = std::chrono::minutes(5);  // 0: nobody said
-  enum class host_form { nsenter, direct } host = host_form::nsenter;
-  std::string host_root;  // empty: /proc/1/root, or / when direct
-  std::string health_address = "0";
-  std::string log_level = "info", log_format = "console";
-};
+using bootc::daemon_arguments;
 
 struct apiserver_arguments {
   std::size_t clusters = 1;
@@ -283,19 +277,6 @@ struct tenant_arguments {
   output_format output = output_format::text;
 };
 
-struct bench_arguments {
-  std::string what;  // watch, store, streams, idle, registry, rollout, policy, …
-  std::string dir = "tests/data/releases";  // releases
-  output_format output = output_format::text;
-  std::size_t clusters = 0;  // streams: 0 = 100, 1000, 2000; idle: 0 = 2000; rollout
-  std::size_t nodes = 0;     // rollout: of each; both 0 = 100 × 100 and 1 × 10,000
-  unsigned seconds = 600;    // idle
-  unsigned tags = 10'000, registry_seconds = 60;
-  std::size_t events = 0;           // watch: 0 = a size that takes about a second per point
-  std::vector<std::string> charts;  // helm: none = the usual ones
-  std::string sender;               // internal: this process is the sender
-};
-
 struct version_arguments {
   output_format output = output_format::text;
 };
@@ -307,8 +288,8 @@ struct completion_arguments {
 using command =
     std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
                  overview_arguments, policy_arguments, release_arguments, train_arguments,
-                 bench_arguments, version_arguments, completion_arguments, rollout_arguments,
-                 simulate_arguments, cluster_arguments, trustee_arguments, tenant_arguments,
+                 version_arguments, completion_arguments, rollout_arguments, simulate_arguments,
+                 cluster_arguments, trustee_arguments, tenant_arguments,
                  secret_converter_arguments>;
 
 /// What a value of the command line is in the end, and who said so.

@@ -15,7 +15,7 @@ struct runner {
   const std::vector<setting>& settings;
   const std::vector<units::api>& known;
   int operator()(const run_arguments& a) const { return run_command(a, settings, known); }
-  int operator()(const daemon_arguments& a) const { return daemon_command(a); }
+  int operator()(const daemon_arguments&) const { return daemon_command(settings); }
   int operator()(const apiserver_arguments& a) const { return apiserver_command(a); }
   int operator()(const demo_arguments& a) const { return demo_command(a); }
   int operator()(const overview_arguments& a) const { return overview_command(a, known); }
@@ -28,7 +28,6 @@ struct runner {
   int operator()(const trustee_arguments& a) const { return trustee_command(a); }
   int operator()(const secret_converter_arguments& a) const { return secret_converter_command(a); }
   int operator()(const tenant_arguments& a) const { return tenant_command(a, known); }
-  int operator()(const bench_arguments& a) const { return bench_command(a); }
   int operator()(const version_arguments& a) const { return version_command(a); }
   int operator()(const completion_arguments& a) const { return completion_command(a); }
 };
@@ -60,6 +59,10 @@ int dispatch(const std::vector<std::string>& arguments, const std::vector<units:
   // Helm's flags are Helm's: the chart engine reads them itself.
   if (!arguments.empty() && arguments.front() == "helm")
     return helm_command({arguments.begin() + 1, arguments.end()});
+  // Benches are a program of their own, which is not shipped; its --help says what they are.
+  const bool flag = arguments.size() > 1 && arguments[1].starts_with('-');
+  if (!arguments.empty() && arguments.front() == "bench" && !flag)
+    return program::execute_sibling("windlass-bench", {arguments.begin() + 1, arguments.end()});
   const auto environment = [](std::string_view name) {
     const char* value = std::getenv(std::string(name).c_str());
     return std::string(value ? value : "");
@@ -78,8 +81,7 @@ int dispatch(const std::vector<std::string>& arguments, const std::vector<units:
 }
 
 int complain(std::string_view sentence, int code) {
-  write_out(STDERR_FILENO, page("windlass: ") + page::lines(sentence) + "\n");
-  return code;
+  return program::complain("windlass", sentence, code);
 }
 
 int completion_command(const completion_arguments& a) {

@@ -2,25 +2,25 @@
 
 #include "cli/arguments.hpp"
 #include "cli/service/apis.hpp"
+#include "units/program/process.hpp"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace reactor {
-class loop;
-}
-
 namespace cli {
 
-inline constexpr int success = 0, failure = 1, wrong_usage = 2;
+using program::failure;
+using program::success;
+using program::wrong_usage;
 /// What was asked for may not be done: not before somebody agrees, or not at all.
 inline constexpr int needs_approval = 3, denied = 4;
 
 /// One function per command; each returns the exit code and has written what a person should see.
 int run_command(const run_arguments& a, const std::vector<setting>& settings,
                 const std::vector<units::api>& known);
-int daemon_command(const daemon_arguments& a);
+/// `windlass daemon` is windlass-node with the same flags, which `settings` holds.
+int daemon_command(const std::vector<setting>& settings);
 int apiserver_command(const apiserver_arguments& a);
 int demo_command(const demo_arguments& a);
 int overview_command(const overview_arguments& a, const std::vector<units::api>& known);
@@ -33,7 +33,6 @@ int train_command(const train_arguments& a);
 int trustee_command(const trustee_arguments& a);
 int secret_converter_command(const secret_converter_arguments& a);
 int tenant_command(const tenant_arguments& a, const std::vector<units::api>& known);
-int bench_command(const bench_arguments& a);
 int version_command(const version_arguments& a);
 int completion_command(const completion_arguments& a);
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 
 namespace cli {
@@ -115,37 +114,6 @@ reactor::result<service_options> service_from(reactor::loop& l, const fleet_argu
     o.self_cluster = std::move(self);
   }
   return o;
-}
-
-reactor::result<std::optional<reactor::endpoint>> parse_bind_address(const std::string& text,
-                                                                     const std::string& flag) {
-  if (text == "0") return std::optional<reactor::endpoint>();
-  const auto bad = [&] {
-    return reactor::make_fault(reactor::errc::malformed, "--" + flag + " " + text,
-                               "expected HOST:PORT, :PORT, or 0 to turn it off");
-  };
-  const auto colon = text.rfind(':');
-  if (colon == std::string::npos) return bad();
-  reactor::endpoint at;
-  at.host = text.substr(0, colon);
-  if (at.host.starts_with('[') && at.host.ends_with(']'))
-    at.host = at.host.substr(1, at.host.size() - 2);
-  if (at.host.empty()) at.host = "0.0.0.0";
-  const char* first = text.data() + colon + 1;
-  const char* last = text.data() + text.size();
-  const auto [end, ec] = std::from_chars(first, last, at.port);
-  if (first == last || ec != std::errc{} || end != last) return bad();
-  return std::optional<reactor::endpoint>(at);
-}
-
-reactor::result<reactor::logger> logger_from(reactor::loop& l, const std::string& level,
-                                             const std::string& format) {
-  auto parsed = reactor::parse_log_level(level);
-  if (!parsed) return parsed.error();
-  reactor::log_options o;
-  o.level = *parsed;
-  o.format = format == "json" ? reactor::log_format::json : reactor::log_format::console;
-  return reactor::make_logger(l, o);
 }
 
 std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_arguments& a,

@@ -3,6 +3,7 @@
 #include "cli/arguments.hpp"
 #include "cli/service/service.hpp"
 #include "reactor/plain/result.hpp"
+#include "units/program/process.hpp"
 
 #include <optional>
 #include <string>
@@ -26,13 +27,8 @@ std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_ar
                                                 const std::vector<units::api>& known,
                                                 int& exit_code, const char* whom = "a cluster");
 
-/// ":8080", "127.0.0.1:8080", "[::1]:8080"; "0" = none. Errors: errc::malformed, naming `flag`.
-reactor::result<std::optional<reactor::endpoint>> parse_bind_address(const std::string& text,
-                                                                     const std::string& flag);
-
-/// Level and format from the flags. Errors: errc::malformed.
-reactor::result<reactor::logger> logger_from(reactor::loop& l, const std::string& level,
-                                             const std::string& format);
+using program::logger_from;
+using program::parse_bind_address;
 
 /// POD_NAME, else the host's name: where we run. Events name it, and the records of releases that
 /// a later run takes over once their deadline has passed.

@@ -19,6 +19,25 @@ function(windlass_long name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 4)
 endfunction()
 
+# windlass_program(<name> <library> <main>): a program as it is shipped. Its heap gives back and joins what is free bit by bit: glibc's
+# does it all at once, for milliseconds in which nothing else has the loop. Sanitizers bring their own.
+function(windlass_program name library main)
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE ${library})
+  if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    target_link_libraries(${name} PRIVATE ${WINDLASS_JEMALLOC})
+    target_link_options(${name} PRIVATE -Wl,--gc-sections)
+  endif()
+endfunction()
+
+# Of what several folders instantiate the linker keeps the first it sees: not that of a folder that is made small (cmake/pch.cmake).
+# Measured: decisions of policies and plans take 7 % less.
+function(windlass_often_run name)
+  foreach(often_run IN ITEMS reactor formats k8s k8s_sim policies_host policies helm)
+    target_link_options(${name} PRIVATE $<TARGET_FILE:${often_run}>)
+  endforeach()
+endfunction()
+
 # windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,
 # so that `./dev test <part of name>` runs a program. A line that begins with "## " is shown by ./dev after the run.
 # A test that cannot run in a sandbox without peers carries LABELS live. One that takes a quarter of an hour hangs and is ended, whatever else

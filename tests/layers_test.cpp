@@ -246,6 +246,31 @@ TEST(Layers, NoRoomIsTooCrowdedToRead) {
   for (const auto& [folder, count] : files) EXPECT_LE(count, 36) << folder;
 }
 
+/// Who plays a fleet, or measures: the only ones that may include each other.
+constexpr std::string_view playing[] = {"simulation/", "bench/",        "k8s/sim/",
+                                        "cli/demo/",   "cli/simulate/", "cli/apiserver_command",
+                                        "cli/argument"};  // the names of faults
+
+TEST(Layers, NoProductFolderIncludesSimulationsOrBenches) {
+  each_file([&](const std::string& path, const fs::path& file) {
+    if (std::ranges::any_of(playing, [&](auto with) { return path.starts_with(with); })) return;
+    std::ifstream text(file);
+    for (std::string line; std::getline(text, line);) {
+      const std::string header = included(line).value_or("");
+      for (const char* folder : {"simulation/", "bench/", "k8s/sim/"})
+        EXPECT_FALSE(header.starts_with(folder)) << path << " includes " << header;
+      EXPECT_EQ(line.find("dynamic_cast<simulation"), line.npos) << path << ": " << line;
+    }
+  });
+  // Benches are a program of their own, so that not even the demo needs them.
+  each_file([&](const std::string& path, const fs::path& file) {
+    if (path.starts_with("bench/")) return;
+    std::ifstream text(file);
+    for (std::string line; std::getline(text, line);)
+      EXPECT_FALSE(included(line).value_or("").starts_with("bench/")) << path << ": " << line;
+  });
+}
+
 /// What the APIs move is theirs to name: the words of one of them, in lower case, outside comments.
 const std::set<std::string> words_of_apis = {"bootc",    "bootcnode", "pool",   "pools",   "reboot",
                                              "rebooted", "staged",    "cordon", "drained", "drain"};

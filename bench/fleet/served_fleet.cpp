@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 constexpr reactor::nanoseconds longest_wait = 15min, between_looks = 50ms;
 
 child started(const std::string& bench, const fleet_size& s) {
-  auto process = child::start({"bench", bench, "--sender", s.text()});
+  auto process = child::start({bench, "--sender", s.text()});
   if (!process) throw std::runtime_error(process.error().message());
   return std::move(*process);
 }

@@ -1,9 +1,9 @@
-// Command helm_peer does with Helm's own packages what `windlass bench helm` measures, and prints its figures as JSON.
+// Command helm_peer does with Helm's own packages what `windlass-bench helm` measures, and prints its figures as JSON.
 //
 //	helm_peer CHART SECONDS
 //	helm_peer install SERVER ARCHIVE COUNT WORKERS
 //
-// The second one does what `windlass bench tenants` measures. Processor time of the whole process is what counts, so that the collector is paid for; one thread runs Go code.
+// The second one does what `windlass-bench tenants` measures. Processor time of the whole process is what counts, so that the collector is paid for; one thread runs Go code.
 package main
 
 import (

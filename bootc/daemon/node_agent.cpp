@@ -1,7 +1,7 @@
 #include "bootc/daemon/node_agent.hpp"
 
+#include "bootc/kinds/daemon_texts.hpp"
 #include "bootc/kinds/names.hpp"
-#include "bootc/pool/rollout_planner.hpp"
 #include "reactor/plain/reason.hpp"
 #include "registry/image_ref.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bootc/kinds/daemon_texts.hpp"
 #include "bootc/pool/rollout_plan.hpp"
 
 #include <cstddef>
@@ -51,18 +52,5 @@ inline constexpr reactor::nanoseconds drain_retry_first = std::chrono::minutes(5
 
 /// What the original bootc-operator says of a pool whose image is a tag, in its Degraded condition.
 inline constexpr std::string_view tags_not_supported_text = "tag resolution not yet supported";
-
-/// What the daemon says in Idle's message of a staged image that any reboot would boot, and of a
-/// host that others reboot.
-inline constexpr std::string_view unlocked_text = "staged without lock",
-                                  uncoordinated_text = "this host is also rebooted by ";
-/// The same where an image that cannot be locked is not fetched before the node is drained and told
-/// to boot.
-inline constexpr std::string_view stages_in_slot_text = "stages once it is told to boot";
-/// What the daemon says in Idle's message, behind the image, of one that an administrator staged.
-inline constexpr std::string_view staged_by_hand_text =
-    " was staged by hand: the next reboot boots it";
-/// What the daemon reports when the node rebooted into something else than the desired image.
-inline constexpr std::string_view not_on_target_text = "rebooted but not on target";
 
 }  // namespace bootc

@@ -17,7 +17,7 @@ using formats::yaml_place;
 using policies::value;
 using reactor::result;
 
-constexpr std::size_t most_document_bytes = 1024 * 1024;
+constexpr std::size_t longest_train_bytes = 1024 * 1024;
 
 /// How an entry of a list is called in a place: its fields with what stands between them.
 struct naming {
@@ -159,7 +159,7 @@ std::string train_document::line_of(std::string_view place) const {
 }
 
 reactor::awaitable<result<std::string>> train_text(reactor::loop& l, std::string file) {
-  auto text = co_await reactor::read_file(l, file, most_document_bytes);
+  auto text = co_await reactor::read_file(l, file, longest_train_bytes);
   if (!text && text.error().code == reactor::errc::not_found)
     if (const std::string* known = policies::trains::known_train(file)) co_return *known;
   co_return text;

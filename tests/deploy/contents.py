@@ -38,7 +38,7 @@ esac
 echo "error: unexpected argument '$*' found" >&2; exit 2"""
 HOST = """set -e; mount --make-rprivate /; mount -t proc proc /proc
 unshare --mount sh -c 'mount --make-rprivate /; mount --rbind "$1" "$1"; mount -o remount,bind,ro "$1"; mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; mount --bind "$2" "$1/mnt"
-r=$1; shift 2; exec env -i PATH=/usr/sbin:/usr/bin container=oci NODE_NAME=node-1 KUBECONFIG=/mnt/node/kubeconfig chroot "$r" windlass daemon "$@"' sh "$@" & wait $!"""
+r=$1; shift 2; exec env -i PATH=/usr/sbin:/usr/bin container=oci NODE_NAME=node-1 KUBECONFIG=/mnt/node/kubeconfig chroot "$r" windlass-node "$@"' sh "$@" & wait $!"""
 
 checks = []
 
@@ -97,7 +97,19 @@ def check(f):
 
 @check
 def says_its_version(work):
-    return run("windlass", "version", work=work).strip()
+    return f"{run('windlass', 'version', work=work).strip()}, {run('windlass-node', '--version', work=work).strip()}"
+
+
+@check
+def holds_no_benches(work):
+    """They are for developers, and hold attacks."""
+    programs = sorted(p.name for p in (ROOT / "usr/bin").glob("windlass*"))
+    if programs != ["windlass", "windlass-node"]:
+        raise RuntimeError(f"/usr/bin has {programs}")
+    said = run("windlass", "bench", "store", work=work, fails=True)
+    if "windlass-bench: it is neither in /usr/bin nor in /usr/libexec/windlass" not in said:
+        raise RuntimeError(f"windlass-bench: {said}")
+    return ", ".join(programs)
 
 
 @check
@@ -214,15 +226,17 @@ def has_what_a_person_looks_for(work):
 def the_service_unit_is_sound(work):
     unit = ROOT / "usr/lib/systemd/system/windlass-daemon.service"
     text = unit.read_text()
-    words = re.search(r"^ExecStart=windlass (.*)$", text, re.M)[1].split()
-    said = run("windlass", *words, "--health-probe-bind-address=wrong", work=work, fails=True, env={"NODE_NAME": "n"})
-    if "health-probe-bind-address" not in said:
-        raise RuntimeError(f"windlass {' '.join(words)}: {said}")
+    words = re.search(r"^ExecStart=(windlass-node .*)$", text, re.M)[1].split()
+    # By its own name, and by the one that a person types.
+    for program in ([words[0]], ["windlass", "daemon"]):
+        said = run(*program, *words[1:], "--health-probe-bind-address=wrong", work=work, fails=True, env={"NODE_NAME": "n"})
+        if "windlass-node: --health-probe-bind-address wrong: " not in said:
+            raise RuntimeError(f"{' '.join(program + words[1:])}: {said}")
     if not shutil.which("systemd-analyze"):
         return "its arguments are known"
     # The program is not on this machine: another one stands in for it.
     copy = work / unit.name
-    copy.write_text(text.replace("ExecStart=windlass", "ExecStart=/bin/true"))
+    copy.write_text(text.replace("ExecStart=windlass-node", "ExecStart=/bin/true"))
     verified = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True)
     if wrong := [line for line in verified.stderr.splitlines() if unit.name in line and "Unit sysinit.target not found" not in line]:
         raise RuntimeError("\n".join(wrong))

@@ -399,9 +399,10 @@ class Scene(deploy.Install):
         end, before = time.monotonic() + 10, self.spent()
         self.until(lambda: time.monotonic() > end, "ten seconds")
         self.resting = {"daemon_cpu_percent": round(max(after - before[name] for name, after in self.spent().items()) / 1e8, 2),
-                        "daemon_rss_mb": round(max(int(re.search(r"VmRSS:\s+(\d+)", self.proc(m, "status"))[1]) for m in self.machines) / 1024, 1)}
-        if self.resting["daemon_rss_mb"] > 15:
-            rollout.problems.append(f"a daemon that rests has {self.resting['daemon_rss_mb']} MB")
+                        **{name: round(max(int(re.search(rf"{figure}:\s+(\d+)", self.proc(m, "status"))[1]) for m in self.machines) / 1024, 1)
+                           for name, figure in [("daemon_rss_mb", "VmRSS"), ("daemon_own_mb", "RssAnon")]}}
+        if self.resting["daemon_rss_mb"] > 15 or self.resting["daemon_own_mb"] > 4:
+            rollout.problems.append(f"a daemon that rests has {self.resting['daemon_rss_mb']} MB, {self.resting['daemon_own_mb']} MB of its own")
         assert all(rollout.condition(b, "Idle")[1] == "Staged" for b in rollout.get("bootcnodes")) and not rollout.slots()
         assert rollout.condition(self.status()[0], "UpToDate")[1] == "Paused"
         self.pool(self.at("plain", 4))

@@ -172,7 +172,7 @@ class Host:
         server = self.api.folder / "kubeconfig"
         shutil.copy(server, self.mounted / "kubeconfig")
         self.daemon = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "nsenter", "--target", self.init, "--pid", "--cgroup", "--", "unshare", "--mount", "sh", "-c", POD, "sh",
-                                        self.image, self.mounted, "windlass", "daemon", f"--health-probe-bind-address=127.0.0.1:{self.api.port(self.name)}"],
+                                        self.image, self.mounted, "windlass-node", f"--health-probe-bind-address=127.0.0.1:{self.api.port(self.name)}"],
                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT,
                                        env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "container": "oci", "NODE_NAME": self.name, "KUBECONFIG": "/mnt/kubeconfig",
                                             "KUBERNETES_SERVICE_HOST": "10.0.0.1"})

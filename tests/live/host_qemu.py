@@ -159,7 +159,7 @@ class Machine:
     def start_pod(self):
         self.ready(True)
         command = (f"mkdir -p {IN_IMAGE}; mountpoint -q {IN_IMAGE} || mount -o ro /dev/vdb {IN_IMAGE}; exec podman run --rm --replace --name daemon {LIMITS} --env NODE_NAME={NODE} "
-                   f"--env KUBECONFIG=/mnt/kubeconfig --rootfs {IN_IMAGE}:O windlass daemon --health-probe-bind-address=127.0.0.1:8081 --log-format=console")
+                   f"--env KUBECONFIG=/mnt/kubeconfig --rootfs {IN_IMAGE}:O windlass-node --health-probe-bind-address=127.0.0.1:8081 --log-format=console")
         self.daemon = subprocess.Popen([*self.ssh_command, command], stdin=subprocess.DEVNULL, stdout=open(self.folder / "daemon.log", "a"), stderr=subprocess.STDOUT)
 
     def pod_ended(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rolls two images over a real API server with the real commands: `windlass run`, one `windlass daemon` per node with the
+"""Rolls two images over a real API server with the real commands: `windlass run`, one `windlass-node` per node with the
 stand-in for the host's bootc, windlass killed in the middle. Plays the kubelet, which no bare API server has.
 
     WINDLASS_LIVE_KUBECONFIG=F KUBEBUILDER_ASSETS=D tests/live/rollout.py BUILD_FOLDER
@@ -78,7 +78,7 @@ class Machine:
         self.start()
 
     def start(self):
-        self.daemon = subprocess.Popen([BUILD / "windlass", "daemon", "--kubeconfig", self.kubeconfig, "--host", "direct", "--host-root", self.folder,
+        self.daemon = subprocess.Popen([BUILD / "windlass-node", "--kubeconfig", self.kubeconfig, "--host", "direct", "--host-root", self.folder,
                                         "--bootc-poll-interval", "5"], env=self.environment, stdout=self.log, stderr=self.log)
 
     def kill(self):

@@ -27,7 +27,7 @@ bool says_what_to_do(std::string_view code) {
   return kind && kind->nature == hold_code::hold_nature::trouble;
 }
 
-std::string cut(const std::string& text) {
+std::string shortened(const std::string& text) {
   return text.size() <= most_bytes ? text : k8s::cut_utf8(text, most_bytes);
 }
 
@@ -45,7 +45,7 @@ bool is_noted(const bootc_node& b, const hold* now) {
   if (!noted || !now) return !noted && !now;
   if (noted->code != now->code) return false;
   if (!says_what_to_do(now->code) && now->code != hold_code::draining.code) return true;
-  return noted->sentence == cut(now->sentence) && noted->released_by == cut(now->released_by);
+  return noted->sentence == shortened(now->sentence) && noted->released_by == shortened(now->released_by);
 }
 
 reactor::nanoseconds shortest_life_of_note(std::string_view code) noexcept {
@@ -78,9 +78,9 @@ json::object note_annotations(const bootc_node& b, const hold* now, reactor::wal
     const auto before = note_of(b);
     const bool goes_on = before && before->code == now->code && !before->since.empty();
     annotations[names::hold] = now->code;
-    annotations[names::hold_reason] = cut(now->sentence);
+    annotations[names::hold_reason] = shortened(now->sentence);
     annotations[names::hold_since] = goes_on ? before->since : reactor::format_rfc3339(at);
-    annotations[names::hold_released_by] = cut(now->released_by);
+    annotations[names::hold_released_by] = shortened(now->released_by);
   } else {
     for (const auto key :
          {names::hold, names::hold_reason, names::hold_since, names::hold_released_by})
