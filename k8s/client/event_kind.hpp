@@ -34,7 +34,7 @@ inline constexpr auto table = std::to_array<event_kind>({
     {"ClusterUnreachable", event_severity::warning, "Secret",
      "the server does not answer, or refuses; the note says which and why"},
     {"ClusterDisengaged", event_severity::normal, "Secret",
-     "the Secret is gone or lost its label, or another replica takes care of it"},
+     "the Secret is gone or lost its label"},
     {"KubeconfigInvalid", event_severity::warning, "Secret",
      "the kubeconfig cannot be used; the note names the field and its line"},
     {"TokenNotRenewed", event_severity::warning, "Secret",
