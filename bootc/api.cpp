@@ -8,8 +8,12 @@
 #include "bootc/pool/notes/events.hpp"
 #include "bootc/pool/others/published_policy.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
+#include "bootc/registry_settings.hpp"
 #include "formats/digest.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "policies/disruption.hpp"
+#include "policies/rollout.hpp"
+#include "policies/versions.hpp"
 #include "reactor/loop.hpp"
 #include "registry/image_ref.hpp"
 #include "registry/web.hpp"
@@ -187,8 +191,14 @@ units::api api(settings s) {
   a.conditions.insert(a.conditions.end(), node_conditions.begin(), node_conditions.end());
   a.metrics.assign(node_metrics::all.begin(), node_metrics::all.end());
   a.edit = units::api::edits{node_pools(), pause_patch, retarget_patch, approve_patch};
-  a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+  a.hooks = {policies::versions_hook(), policies::rollout_hook(), policies::disruption_hook()};
+  a.service_settings = declare_registries;
+  set_up(a, std::move(s));
   return a;
+}
+
+void set_up(units::api& to, settings s) {
+  to.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
 }
 
 k8s::cluster_api engage_bootc(bootc_cluster::options o) {

@@ -16,6 +16,8 @@ struct settings {
 
 /// The OS image of the nodes of every cluster: BootcNodePool and BootcNode.
 units::api api(settings s = {});
+/// Gives the API other settings, before it starts.
+void set_up(units::api& to, settings s);
 
 /// What it puts on a cluster, with options of its own instead of those that the service makes; for
 /// tests and benchmarks.

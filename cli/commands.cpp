@@ -1,50 +1,65 @@
+// The list of commands. A command is plugged in by its line here (ARCHITECTURE.md, "Add a
+// command").
 #include "cli/commands.hpp"
 
-#include "cli/completion.hpp"
-#include "cli/output.hpp"
-#include "cli/service/tenant_settings.hpp"
+#include "cli/bench_arguments.hpp"
+#include "cli/daemon_arguments.hpp"
+#include "compose/commands/secret_converter.hpp"
+#include "compose/commands/trustee_arguments.hpp"
+#include "helm/commands/program/helm_command.hpp"
+#include "helm/members/cluster_arguments.hpp"
+#include "helm/tenants/commands/tenant_arguments.hpp"
+#include "helm/tenants/desired/settings.hpp"
+#include "policies/commands/policy_arguments.hpp"
+#include "releases/commands/release_arguments.hpp"
+#include "releases/commands/train_arguments.hpp"
+#include "service/commands/overview_command.hpp"
+#include "service/commands/rollout/rollout_arguments.hpp"
+#include "service/commands/run_arguments.hpp"
+#include "simulation/commands/commands.hpp"
 
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iterator>
 
 namespace cli {
+
+using namespace app;
+
 namespace {
 
-struct runner {
-  const std::vector<setting>& settings;
-  const std::vector<units::api>& known;
-  int operator()(const run_arguments& a) const { return run_command(a, settings, known); }
-  int operator()(const daemon_arguments&) const { return daemon_command(settings); }
-  int operator()(const apiserver_arguments& a) const { return apiserver_command(a); }
-  int operator()(const demo_arguments& a) const { return demo_command(a); }
-  int operator()(const overview_arguments& a) const { return overview_command(a, known); }
-  int operator()(const rollout_arguments& a) const { return rollout_command(a, known); }
-  int operator()(const simulate_arguments& a) const { return simulate_command(a); }
-  int operator()(const cluster_arguments& a) const { return cluster_command(a, known); }
-  int operator()(const policy_arguments& a) const { return policy_command(a, known); }
-  int operator()(const release_arguments& a) const { return release_command(a); }
-  int operator()(const train_arguments& a) const { return train_command(a); }
-  int operator()(const trustee_arguments& a) const { return trustee_command(a); }
-  int operator()(const secret_converter_arguments& a) const { return secret_converter_command(a); }
-  int operator()(const tenant_arguments& a) const { return tenant_command(a, known); }
-  int operator()(const version_arguments& a) const { return version_command(a); }
-  int operator()(const completion_arguments& a) const { return completion_command(a); }
+constexpr std::vector<app::command> (*families[])() = {
+    run_commands,     daemon_commands,           apiserver_commands,
+    demo_commands,    overview_commands,         simulate_commands,
+    policy_commands,  release_commands,          train_commands,
+    trustee_commands, secret_converter_commands, tenant_commands,
+    rollout_commands, cluster_commands,          helm_commands,
+    bench_commands,   version_commands,          completion_commands,
 };
 
-/// What the command says about clusters, if it is about some.
-const fleet_arguments* fleet_of(const command& c) {
-  return std::visit(
-      [](const auto& a) -> const fleet_arguments* {
-        if constexpr (requires { a.fleet.apis; })
-          return &a.fleet;
-        else
-          return nullptr;
-      },
-      c);
-}
+constexpr const char* footer = R"(Try:
+  windlass demo                                      watch 20 embedded clusters move to a new image
+  windlass run --kubeconfig ~/.kube/config           run the service
+  windlass plan --kubeconfig ~/.kube/config          what would happen next, without doing it
+  windlass explain worker-3                          why is this one waiting
+  windlass help run                                  the flags of a command
+Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3 needs approval, 4 denied.)";
 
 }  // namespace
+
+app::program program() {
+  app::program out{"windlass",
+                   "Windlass moves fleets of Kubernetes clusters from one version to the next.",
+                   footer,
+                   {}};
+  for (const auto family : families) {
+    std::vector<app::command> some = family();
+    out.commands.insert(out.commands.end(), std::make_move_iterator(some.begin()),
+                        std::make_move_iterator(some.end()));
+  }
+  return out;
+}
 
 std::vector<std::string> words_of(const std::vector<std::string>& command_line) {
   if (command_line.empty()) return {};
@@ -56,36 +71,39 @@ std::vector<std::string> words_of(const std::vector<std::string>& command_line) 
 }
 
 int dispatch(const std::vector<std::string>& arguments, const std::vector<units::api>& known) {
-  // Helm's flags are Helm's: the chart engine reads them itself.
-  if (!arguments.empty() && arguments.front() == "helm")
-    return helm_command({arguments.begin() + 1, arguments.end()});
-  // Benches are a program of their own, which is not shipped; its --help says what they are.
-  const bool flag = arguments.size() > 1 && arguments[1].starts_with('-');
-  if (!arguments.empty() && arguments.front() == "bench" && !flag)
-    return program::execute_sibling("windlass-bench", {arguments.begin() + 1, arguments.end()});
   const auto environment = [](std::string_view name) {
     const char* value = std::getenv(std::string(name).c_str());
     return std::string(value ? value : "");
   };
-  parse_outcome outcome = parse_arguments(arguments, environment, names_of(known));
-  write_bytes(STDOUT_FILENO, outcome.out);
-  write_bytes(STDERR_FILENO, outcome.err);
-  if (!outcome.parsed) return outcome.exit_code;
-  const fleet_arguments* fleet = fleet_of(*outcome.parsed);
-  if (!fleet) return std::visit(runner{outcome.settings, known}, *outcome.parsed);
-  if (const auto idle = setting_of_nobody(*fleet, outcome.settings))
-    return complain(*idle, wrong_usage);
-  const auto furnished = with_tenants(known, *fleet, outcome.settings, environment);
-  if (!furnished) return complain(furnished.error().message());
-  return std::visit(runner{outcome.settings, *furnished}, *outcome.parsed);
+  return app::run(program(), helm::tenants::as_krypton_spells(arguments), environment, known);
 }
 
-int complain(std::string_view sentence, int code) {
-  return program::complain("windlass", sentence, code);
+app::parse_outcome parsed(const std::vector<std::string>& arguments,
+                          const std::vector<units::api>& known) {
+  return app::parse(
+      program(), helm::tenants::as_krypton_spells(arguments),
+      [](std::string_view) { return std::string(); }, known);
 }
 
-int completion_command(const completion_arguments& a) {
-  return write_bytes(STDOUT_FILENO, completion_script(a.shell)) ? success : failure;
+namespace {
+
+struct completion_arguments {
+  std::string shell;
+};
+
+}  // namespace
+
+std::vector<app::command> completion_commands() {
+  return {command_of<completion_arguments>(
+      "completion", "Print a completion script",
+      [](flags& f, completion_arguments& to) {
+        f.value("SHELL", to.shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
+        f.footer("Example:\n  source <(windlass completion bash)");
+      },
+      [](const completion_arguments& a, const invocation& i) {
+        const std::string script = completion_script(described(i.of, i.apis), a.shell);
+        return write_bytes(STDOUT_FILENO, script) ? success : failure;
+      })};
 }
 
 }  // namespace cli

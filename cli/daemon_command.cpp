@@ -1,12 +1,171 @@
-#include "cli/commands.hpp"
+#include "app/process.hpp"
+#include "app/run_to_end.hpp"
+#include "app/stop_guard.hpp"
+#include "bootc/daemon/command_host.hpp"
+#include "bootc/daemon/node_daemon.hpp"
+#include "bootc/operator_config.hpp"
+#include "cli/daemon_arguments.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "reactor/http/server.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/signals.hpp"
+#include "reactor/task_group.hpp"
+
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace cli {
 
-int daemon_command(const std::vector<setting>& settings) {
-  std::vector<std::string> words;
-  for (const setting& s : settings)
-    if (s.origin != "default" && s.name != "config") words.push_back("--" + s.name + "=" + s.value);
-  return program::execute_sibling("windlass-node", words);
+using namespace app;
+
+namespace {
+
+constexpr reactor::nanoseconds settling_time = std::chrono::seconds(5);
+
+struct serving {
+  reactor::loop& loop;
+  k8s::client& api;
+  bootc::command_host& machine;
+  bootc::node_daemon_options options;
+  reactor::nanoseconds poll_interval;  // from the command line; 0 = it says nothing
+  reactor::logger log;
+  reactor::event stop;
+  std::unique_ptr<reactor::http::server> health = nullptr;
+  std::unique_ptr<bootc::node_daemon> daemon = nullptr;
+  int exit_code = success;
+};
+
+/// The interval of the BootcOperatorConfig, asked for until the server answers. A fault is what a
+/// person has to mend.
+reactor::awaitable<k8s::result<reactor::nanoseconds>> interval_for(serving& s) {  // borrowed
+  if (s.poll_interval > reactor::nanoseconds::zero()) co_return s.poll_interval;
+  constexpr reactor::nanoseconds first = std::chrono::seconds(1), last = std::chrono::seconds(30);
+  for (reactor::nanoseconds pause = first;; pause = std::min(pause * 2, last)) {
+    auto config = co_await bootc::load_operator_config(s.api);
+    if (config) co_return config->status_poll_period;
+    const k8s::fault why = config.error();
+    if (why.code == k8s::errc::invalid) co_return why;
+    const bool forbidden = why.code == k8s::errc::forbidden;
+    s.log.warning(forbidden ? "the BootcOperatorConfig may not be read: its defaults count"
+                            : "the BootcOperatorConfig cannot be read yet",
+                  {{"why", why.message()}});
+    if (forbidden) co_return bootc::operator_config().status_poll_period;
+    co_await s.loop.sleep_for(pause);
+  }
+}
+
+int leave_pages_of(dl_phdr_info* object, std::size_t, void*) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+    const std::uintptr_t first = object->dlpi_addr + part.p_vaddr, from = first / page * page;
+    (void)::madvise(reinterpret_cast<void*>(from), first + part.p_memsz - from, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+/// Most of what is resident is code and constants that the start or one step of a rollout needed,
+/// with their neighbours: the kernel maps sixteen pages where one was touched. They are nobody's
+/// but the page cache's, which gives back what is needed; a pass costs less than a millisecond.
+reactor::awaitable<void> leave_unused_pages(reactor::loop& loop) {
+  for (;;) {
+    co_await loop.sleep_for(settling_time);
+    ::dl_iterate_phdr(leave_pages_of, nullptr);
+  }
+}
+
+reactor::awaitable<void> begin_daemon(serving& s) {  // borrowed
+  auto every = co_await interval_for(s);
+  if (!every) {
+    s.exit_code = complain(every.error().message());
+    s.stop.set();
+    co_return;
+  }
+  s.options.poll_interval = *every;
+  s.daemon = std::make_unique<bootc::node_daemon>(s.loop, s.api, s.machine, s.options, s.log);
+  s.daemon->start();
+  co_await leave_unused_pages(s.loop);
+}
+
+reactor::awaitable<void> serve(serving& s) {
+  auto bound = s.health ? s.health->start() : reactor::result<void>();
+  reactor::task_group beginning(s.loop);
+  if (bound) {
+    beginning.start("node daemon", begin_daemon(s));
+    (void)co_await s.stop.wait();
+  } else {
+    s.exit_code = complain(bound.error().message());
+  }
+  const stop_guard in_time(s.loop);
+  co_await beginning.cancel_and_join();
+  if (s.daemon) co_await s.daemon->stop();
+  co_await s.machine.stop();
+  co_await s.api.stop();
+  if (s.health) co_await s.health->stop();
+  s.loop.stop();
+}
+
+}  // namespace
+
+int daemon_command(const daemon_arguments& a) {
+  reactor::loop loop;
+  auto log = logger_from(loop, a.log_level, a.log_format);
+  if (!log) return complain(log.error().message(), wrong_usage);
+  if (a.node_name.empty())
+    return complain(
+        "daemon: which node is this? Set NODE_NAME (downward API spec.nodeName) or --node-name");
+  auto health_at = parse_bind_address(a.health_address, "health-probe-bind-address");
+  if (!health_at) return complain(health_at.error().message(), wrong_usage);
+  auto to = k8s::load_default(a.kubeconfig, a.context, k8s::environment::of_process());
+  if (!to) return complain(to.error().message());
+
+  k8s::client api(loop, std::move(*to), "windlass-daemon");
+  bootc::command_host_options host_options;
+  host_options.form = a.host == daemon_arguments::host_form::direct ? bootc::command_form::direct
+                                                                    : bootc::command_form::nsenter;
+  host_options.root = !a.host_root.empty()                            ? a.host_root
+                      : a.host == daemon_arguments::host_form::direct ? "/"
+                                                                      : "/proc/1/root";
+  bootc::command_host machine(loop, std::move(host_options));
+  bootc::node_daemon_options options;
+  options.node = a.node_name;
+  serving s{loop,
+            api,
+            machine,
+            std::move(options),
+            a.poll_interval.is_default() ? reactor::nanoseconds() : a.poll_interval.value,
+            *log,
+            reactor::event(loop)};
+  if (*health_at) {
+    reactor::http::server_options o;
+    o.at = **health_at;
+    o.max_connections = 50;
+    o.header_timeout = std::chrono::seconds(5);
+    o.header_limit_bytes = 16 * 1024;
+    o.body_limit_bytes = 16 * 1024;
+    s.health = std::make_unique<reactor::http::server>(
+        loop, std::move(o),
+        [&s](reactor::http::request, reactor::http::responder& r) -> reactor::awaitable<void> {
+          const std::string problem = s.daemon ? s.daemon->host_problem() : std::string();
+          reactor::http::response answer;
+          answer.status = problem.empty() ? 200 : 503;
+          answer.body = (problem.empty() ? "ok" : problem) + "\n";
+          (void)co_await r.send(std::move(answer));
+        });
+  }
+  log->info("windlass daemon starts",
+            {{"version", WINDLASS_VERSION}, {"node", a.node_name}, {"server", api.server()}});
+  reactor::signals signals(loop, {.stop = [&s] { s.stop.set(); }, .reload = {}, .exit_now = {}});
+  run_to_end(loop, "daemon", serve(s));
+  return s.exit_code;
 }
 
 }  // namespace cli

@@ -1,6 +1,5 @@
 #include "cli/commands.hpp"
-#include "cli/metrics/own_metrics.hpp"
-#include "cli/output.hpp"
+#include "service/metrics/own_metrics.hpp"
 
 #include <boost/json.hpp>
 #include <boost/version.hpp>
@@ -9,7 +8,15 @@
 
 namespace cli {
 
-int version_command(const version_arguments& a) {
+using namespace app;
+
+namespace {
+
+struct version_arguments {
+  output_format output = output_format::text;
+};
+
+int version_command(const version_arguments& a, const invocation&) {
   boost::json::object o;
   o["version"] = WINDLASS_VERSION;
   o["commit"] = build_commit();
@@ -23,6 +30,14 @@ int version_command(const version_arguments& a) {
   const std::string text = a.output == output_format::text ? "windlass " WINDLASS_VERSION "\n"
                                                            : machine_text(o, a.output);
   return write_bytes(STDOUT_FILENO, text) ? success : failure;
+}
+
+}  // namespace
+
+std::vector<app::command> version_commands() {
+  return {command_of<version_arguments>(
+      "version", "Print the version", [](flags& f, version_arguments& to) { f.output(to.output); },
+      version_command)};
 }
 
 }  // namespace cli

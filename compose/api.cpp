@@ -1,11 +1,16 @@
 #include "compose/api.hpp"
 
+#include "app/flags.hpp"
 #include "compose/compose_cluster.hpp"
 #include "compose/metric_table.hpp"
 #include "compose/tables.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "policies/compose/question.hpp"
+#include "units/setup.hpp"
 
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <utility>
 
 namespace compose {
@@ -57,6 +62,37 @@ std::string from_environment(const std::string& name) {
   return text == nullptr ? std::string() : std::string(text);
 }
 
+/// What packs learn of the environment, and of the flags that come before it.
+struct trustee_flags {
+  std::string namespaces;
+  bool strict = false, hold = false;
+};
+
+units::api_setup declare_trustee_flags(app::flags& f) {
+  const auto s = std::make_shared<trustee_flags>();
+  f.value("--trustee-namespaces", s->namespaces,
+          "where Trustee's instances are looked after (default: everywhere; where compose alone is "
+          "named, what WATCH_NAMESPACES says)")
+      .takes("NAMESPACE,…")
+      .variables({"TRUSTEE_NAMESPACES"});
+  f.on("--strict-versions", s->strict,
+       "make no instance of Trustee of a version that is not in the catalogue, rather than one of "
+       "`latest`");
+  f.on("--hold-on-mismatch", s->hold,
+       "keep the image of an instance of Trustee while a ConfigMap does not fit the new release");
+  return [s](units::api& to, const units::process_facts& p) -> reactor::result<void> {
+    set_up(to, [s, alone = p.is_alone, environment = p.environment](const std::string& name) {
+      if (name == "TRUSTEE_NAMESPACES") return s->namespaces;
+      if (name == "TRUSTEE_STRICT_VERSIONS" && s->strict) return std::string("true");
+      if (name == "TRUSTEE_HOLD_ON_MISMATCH" && s->hold) return std::string("true");
+      // WATCH_NAMESPACES belongs to kryptondeployments unless compose is the only API.
+      if (name == "WATCH_NAMESPACES" && !alone) return std::string();
+      return environment(name);
+    });
+    return {};
+  };
+}
+
 }  // namespace
 
 units::api api(pack_data::variable variable) {
@@ -75,9 +111,17 @@ units::api api(pack_data::variable variable) {
   a.events.assign(events.begin(), events.end());
   a.conditions.assign(conditions.begin(), conditions.end());
   a.metrics.assign(metric_table::all.begin(), metric_table::all.end());
-  if (!variable) variable = from_environment;
-  a.make = [variable](const units::house& h) { return std::make_unique<running>(h, variable); };
+  set_up(a, variable ? std::move(variable) : from_environment);
+  a.hooks = {policies::compose::related_hook(), policies::compose::sync_hook(),
+             policies::compose::data_hook()};
+  a.settings = declare_trustee_flags;
   return a;
+}
+
+void set_up(units::api& to, pack_data::variable variable) {
+  to.make = [variable = std::move(variable)](const units::house& h) {
+    return std::make_unique<running>(h, variable);
+  };
 }
 
 }  // namespace compose

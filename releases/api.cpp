@@ -3,11 +3,14 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/host/host.hpp"
+#include "policies/releases/hooks.hpp"
+#include "policies/trains/hooks.hpp"
 #include "releases/conditions.hpp"
 #include "releases/events.hpp"
 #include "releases/hold.hpp"
 #include "releases/home_releases.hpp"
 #include "releases/release_pools.hpp"
+#include "units/setup.hpp"
 
 #include <algorithm>
 #include <map>
@@ -97,6 +100,12 @@ private:
   std::set<release_pools*> parts_;
 };
 
+auto making(settings s) {
+  return [s = std::move(s)](const units::house& h) -> std::unique_ptr<units::running_api> {
+    return std::make_unique<running>(h, s);
+  };
+}
+
 }  // namespace
 
 units::api api(settings s) {
@@ -115,7 +124,21 @@ units::api api(settings s) {
   a.holds.assign(hold_code::of_pools.begin(), hold_code::of_pools.end());
   a.events.assign(release_event::table.begin(), release_event::table.end());
   a.conditions.assign(release_conditions.begin(), release_conditions.end());
-  a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+  a.make = making(std::move(s));
+  // Known by name: their packs load, and nothing is said about fields.
+  const auto by_name = [&a](std::string_view name, const char* api) {
+    policies::hook& h = a.hooks.emplace_back();
+    h.name = name;
+    h.apis = {api};
+  };
+  for (const std::string_view name : policies::releases::hooks) by_name(name, "releases");
+  for (const std::string_view name : policies::trains::hooks) by_name(name, "trains");
+  a.settings = [](app::flags&) {
+    return [](units::api& to, const units::process_facts& p) -> reactor::result<void> {
+      to.make = making({{p.release_label, p.provider_label}, p.ns});
+      return {};
+    };
+  };
   return a;
 }
 

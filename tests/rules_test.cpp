@@ -145,7 +145,8 @@ const std::vector<rule> ones = {
      {{"reactor/plain/openssl.hpp", "frees them"}}},
     {"Metrics",
      "to_array<reactor::metric_kind>",
-     "metrics are rows of tables that cli/metrics/own_metrics.cpp knows, so that the reference, "
+     "metrics are rows of tables that service/metrics/own_metrics.cpp knows, so that the "
+     "reference, "
      "the "
      "dashboard and the alerts are checked against them",
      {{"k8s/fleet/metric_table.hpp", "the fleet's"},
@@ -154,7 +155,7 @@ const std::vector<rule> ones = {
       {"bootc/pool/metric_table.hpp", "the nodes'"},
       {"helm/tenants/kinds/metric_table.hpp", "the tenants'"},
       {"compose/metric_table.hpp", "those of compositions"},
-      {"cli/metrics/metric_table.hpp", "the service's own"}}},
+      {"service/metrics/metric_table.hpp", "the service's own"}}},
     {"MetricKinds",
      "metric_kind{",
      "a metric that stands in no table is in no reference and cannot be alerted on",
@@ -172,12 +173,13 @@ const std::vector<rule> ones = {
      "reactor/http/retry_after reads it",
      {{"reactor/http/retry_after.cpp", "reads it"},
       {"k8s/sim/routes.cpp", "the embedded server sends it"},
-      {"cli/simulate/trial.cpp", "an embedded server that is told to fail sends it"}}},
+      {"simulation/commands/simulate/trial.cpp",
+       "an embedded server that is told to fail sends it"}}},
 };
 
-const std::vector<std::string> shipped = {"reactor",  "formats", "registry",   "k8s",
-                                          "policies", "bootc",   "compose",    "releases",
-                                          "helm",     "units",   "simulation", "cli"};
+const std::vector<std::string> shipped = {"reactor", "formats", "registry",   "k8s",  "policies",
+                                          "bootc",   "compose", "releases",   "helm", "app",
+                                          "units",   "service", "simulation", "cli"};
 
 class Rules : public testing::TestWithParam<rule> {};
 
@@ -392,7 +394,7 @@ TEST(Tenants, EachEventAndLineOfTheLogThatATableHasIsToldSomewhere) {
 
 TEST(Parameters, NoBoolStandsBesideOthersInAHeader) {
   const std::set<std::string> known = {
-      "bootc/daemon/simulated_host.hpp", "cli/service/service.hpp",
+      "bootc/daemon/simulated_host.hpp", "service/service.hpp",
       "helm/charts/chart_ignore.hpp",    "helm/objects/cluster_objects.hpp",
       "helm/objects/waits.hpp",          "helm/render/render_context.hpp",
       "helm/sources/search.hpp",         "helm/template/parser.hpp",

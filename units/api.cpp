@@ -101,4 +101,22 @@ part* part_of(const k8s::engagement& e) noexcept {
   return dynamic_cast<part*>(e.part());
 }
 
+policies::shared_hooks hooks_of(const std::vector<api>& all) {
+  policies::hook_list out;
+  for (const api& a : all)
+    for (policies::hook h : a.hooks) {
+      if (h.apis.empty()) h.apis = {a.name};
+      const auto known = std::ranges::find(out, h.name, &policies::hook::name);
+      if (known == out.end())
+        out.push_back(std::move(h));
+      else
+        known->apis.insert(known->apis.end(), h.apis.begin(), h.apis.end());
+    }
+  return std::make_shared<const policies::hook_list>(std::move(out));
+}
+
+api& named(std::vector<api>& all, std::string_view name) {
+  return *std::ranges::find(all, name, &api::name);
+}
+
 }  // namespace units

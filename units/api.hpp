@@ -4,6 +4,7 @@
 #include "k8s/client/resource.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/watch_state.hpp"
+#include "policies/host/hook.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
 #include "reactor/metrics.hpp"
@@ -24,6 +25,9 @@
 
 namespace k8s {
 class fleet;
+}
+namespace app {
+class flags;
 }
 namespace policies {
 class host;
@@ -109,6 +113,12 @@ public:
   virtual awaitable<void> reload();
 };
 
+struct api;
+struct process_facts;  // units/setup.hpp
+/// Gives an API what its flags and variables said, once, before the API starts.
+/// Errors: one sentence that names the setting or the file.
+using api_setup = std::function<reactor::result<void>(api& to, const process_facts& facts)>;
+
 /// One API, as it is plugged in. `name` is for --apis, Leases, /clusters, metrics and logs.
 struct api {
   std::string name;
@@ -126,6 +136,11 @@ struct api {
   /// Its Lease, and the namespace of it where nobody names one.
   std::string lease, lease_ns;
   std::function<std::unique_ptr<running_api>(const house&)> make;
+  /// Declare its settings among the flags of every command about the fleet, and of the service
+  /// alone. Empty: it has none. The second kind is set up once home is known.
+  std::function<api_setup(app::flags&)> settings = {}, service_settings = {};
+  /// Home must be a cluster of the fleet (windlass adds a Secret that says so). Set up, not listed.
+  bool wants_home_in_fleet = false;
   /// What a person changes of a row (its object of `kind` and that name, by a merge patch) for
   /// `windlass rollout`.
   struct edits {
@@ -143,9 +158,17 @@ struct api {
   std::vector<k8s::event_kind> events = {};
   std::vector<condition_kind> conditions = {};
   std::vector<reactor::metric_kind> metrics = {};
-  /// Of these, the gauge that shows its state on each cluster (k8s::cluster_api::state_metric).
+  /// What its packs may answer. A hook that names other APIs in `apis` is asked by those.
+  std::vector<policies::hook> hooks = {};
+  /// Of the metrics, the gauge that shows its state on a cluster (k8s::cluster_api::state_metric).
   const reactor::metric_kind* state_metric = nullptr;
 };
+
+/// The hooks of all of them, each once, with the names of the APIs that ask them.
+policies::shared_hooks hooks_of(const std::vector<api>& all);
+
+/// The one of that name, which must be there.
+api& named(std::vector<api>& all, std::string_view name);
 
 using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
 

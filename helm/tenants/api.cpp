@@ -11,6 +11,7 @@
 #include "helm/tenants/waves/fleet_progress.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "policies/rollout.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 
@@ -170,8 +171,7 @@ private:
 }  // namespace
 
 std::shared_ptr<const wanted_everywhere> wanted_by_default() {
-  auto read = read_settings({});
-  auto wanted = wanted_from(read ? std::move(read->all) : settings(), {});
+  auto wanted = wanted_from(default_settings(), {});
   return wanted ? *wanted : std::make_shared<const wanted_everywhere>();
 }
 
@@ -214,21 +214,77 @@ units::api api(api_settings s) {
   units::api a;
   a.name = api_name;
   a.says = {"chart", "charts", "tenant", "tenants"};
-  if (s.on_clusters == api_settings::kinds::as_served) a.kinds = {tenant_resource()};
   a.remedy = "kubectl apply --server-side -f deploy/crds/tenants, or name tenants in --apis";
   a.watches = "Tenants";
   a.loads = "Tenants";
   a.acts_under = k8s::cluster_api::names::each;  // clusterRef may name any of them (tenants.md)
   a.where_served = true;  // it has nothing at home, so somebody has to name it
   a.lease = names::lease;
-  a.lease_ns = s.wanted ? s.wanted->all.ns : "default";
   a.holds.assign(hold_code::of_tenants.begin(), hold_code::of_tenants.end());
   a.events.assign(tenant_event::table.begin(), tenant_event::table.end());
   a.conditions.assign(tenant_conditions.begin(), tenant_conditions.end());
   a.metrics.assign(tenant_metrics::all.begin(), tenant_metrics::all.end());
   a.state_metric = &tenant_metrics::cluster_state;
-  a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+  a.hooks = {policies::rollout_hook()};
+  a.settings = [](app::flags& f) -> units::api_setup {
+    const auto told = declare_settings(f);
+    return [told](units::api& to, const units::process_facts& p) -> reactor::result<void> {
+      if (!p.is_named) return {};
+      auto s = read_settings(*told, p);
+      if (!s) return s.error();
+      s->on_clusters = api_settings::kinds::ensured;
+      set_up(to, *std::move(s));
+      to.wants_home_in_fleet = told->self_cluster.value_or(p.finds_fleet);
+      return {};
+    };
+  };
+  set_up(a, std::move(s));
   return a;
+}
+
+void set_up(units::api& to, api_settings s) {
+  to.kinds.clear();
+  if (s.on_clusters == api_settings::kinds::as_served) to.kinds = {tenant_resource()};
+  to.lease_ns = s.wanted ? s.wanted->all.ns : "default";
+  to.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+}
+
+namespace {
+
+/// Helm's files, where nothing says where they are, as in the original's image.
+registry::environment as_in_original_image(const registry::environment& environment) {
+  return [environment](std::string_view name) {
+    std::string said = environment(name);
+    if (!said.empty()) return said;
+    if (name == "HELM_REPOSITORY_CONFIG") return std::string("/.config/helm/repositories.yaml");
+    if (name == "HELM_REPOSITORY_CACHE") return std::string("/.cache/helm/repository");
+    if (name == "HELM_REGISTRY_CONFIG") return std::string("/.config/helm/registry.json");
+    return said;
+  };
+}
+
+}  // namespace
+
+reactor::result<api_settings> read_settings(told_settings& told, const units::process_facts& p) {
+  const auto wrong = [](const problem& why) {
+    return reactor::make_fault(reactor::errc::malformed, "read the settings of Tenants", why.text);
+  };
+  auto all = settings_from(told);
+  if (!all) return wrong(all.error());
+  all->ns = p.ns;
+  all->kubeconfig_key = p.kubeconfig_key;
+  all->chart_is_said = all->chart_is_said || p.is_service;
+  auto wanted = load_wanted(std::move(*all));
+  if (!wanted) return wrong(wanted.error());
+  api_settings s;
+  s.wanted = *wanted;
+  s.environment = p.environment;
+  s.where = sources::settings_from(
+      told.compat.value == "krypton" ? as_in_original_image(p.environment) : p.environment);
+  told.repository_config.value = s.where.repository_config;
+  told.repository_cache.value = s.where.repository_cache;
+  told.registry_config.value = s.where.registry_config;
+  return s;
 }
 
 tenant_cluster* tenants_part(const k8s::cluster& c) noexcept {

@@ -6,6 +6,7 @@
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "registry/environment.hpp"
 #include "units/api.hpp"
+#include "units/setup.hpp"
 
 #include <memory>
 
@@ -13,7 +14,7 @@ namespace helm::tenants {
 
 class tenant_cluster;
 
-/// What the command line and the environment say about Tenants, read once.
+/// What the API is made with: its settings and the content of values files, read once.
 struct api_settings {
   std::shared_ptr<const wanted_everywhere> wanted;  // null: the defaults
   sources::settings where;                          // of repositories and logins
@@ -39,6 +40,10 @@ void show_build(reactor::metrics& in);
 
 /// One chart on every cluster for each of its Tenants.
 units::api api(api_settings s = {});
+/// Gives the API other settings, before it starts.
+void set_up(units::api& to, api_settings s);
+/// What flags, variables and files say, for both APIs. Blocks on files.
+reactor::result<api_settings> read_settings(told_settings& told, const units::process_facts& p);
 
 /// What the API does on the cluster; null: it is not there.
 tenant_cluster* tenants_part(const k8s::cluster& c) noexcept;

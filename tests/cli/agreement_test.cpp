@@ -6,8 +6,8 @@
 #include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool_rows.hpp"
-#include "cli/overview/overview.hpp"
-#include "cli/service/apis.hpp"
+#include "cli/apis.hpp"
+#include "service/overview/overview.hpp"
 #include "tests/bootc/builders.hpp"
 
 #include <boost/json.hpp>

@@ -1,6 +1,11 @@
-#include "cli/arguments.hpp"
-
-#include "cli/completion.hpp"
+// The command line: how commands, flags, variables and files are read, by the commands of this
+// program.
+#include "cli/commands.hpp"
+#include "cli/daemon_arguments.hpp"
+#include "helm/members/cluster_arguments.hpp"
+#include "service/commands/overview_command.hpp"
+#include "service/commands/rollout/rollout_arguments.hpp"
+#include "service/commands/run_arguments.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -13,18 +18,37 @@
 namespace cli {
 namespace {
 
-parse_outcome parse(const std::vector<std::string>& arguments,
-                    std::map<std::string, std::string> environment = {}) {
-  return parse_arguments(arguments,
-                         [environment](std::string_view name) {
-                           const auto found = environment.find(std::string(name));
-                           return found == environment.end() ? std::string() : found->second;
-                         },
-                         {"bootc", "toys"});
+std::vector<units::api> bootc_and_toys() {
+  std::vector<units::api> all(2);
+  std::vector<units::api> ours = apis();
+  all[0] = units::named(ours, "bootc");
+  all[1].name = "toys";
+  return all;
+}
+
+using variables = std::map<std::string, std::string>;
+
+parse_outcome parse_with(const std::vector<units::api>& known,
+                         const std::vector<std::string>& arguments, const variables& set) {
+  const auto environment = [&set](std::string_view name) {
+    const auto found = set.find(std::string(name));
+    return found == set.end() ? std::string() : found->second;
+  };
+  return app::parse(program(), arguments, environment, known);
+}
+
+/// With two APIs, one of which has no settings.
+parse_outcome parse(const std::vector<std::string>& arguments, const variables& set = {}) {
+  return parse_with(bootc_and_toys(), arguments, set);
+}
+
+/// With every API of the program.
+parse_outcome parse_all(const std::vector<std::string>& arguments, const variables& set = {}) {
+  return parse_with(apis(), arguments, set);
 }
 
 std::string origin_of(const parse_outcome& o, const std::string& name) {
-  for (const setting& s : o.settings)
+  for (const setting& s : o.settings())
     if (s.name == name) return s.value + " (" + s.origin + ")";
   return "absent";
 }
@@ -32,8 +56,8 @@ std::string origin_of(const parse_outcome& o, const std::string& name) {
 TEST(Arguments, ClustersAreAddedWithLabelsAndABoundedToken) {
   const parse_outcome o = parse({"cluster", "add", "prod-eu-1", "--labels", "env=prod,tier=edge",
                                  "--token-ttl", "90d", "--image", "r.example.com/windlass:1"});
-  ASSERT_TRUE(o.parsed) << o.err;
-  const auto& c = std::get<cluster_arguments>(*o.parsed);
+  ASSERT_TRUE(o) << o.err;
+  const auto& c = (*o.options<cluster_arguments>());
   EXPECT_EQ(c.what, cluster_arguments::command::add);
   EXPECT_EQ(c.subject, "prod-eu-1");
   EXPECT_EQ(c.labels, (std::vector<std::string>{"env=prod", "tier=edge"}));
@@ -41,11 +65,11 @@ TEST(Arguments, ClustersAreAddedWithLabelsAndABoundedToken) {
   EXPECT_FALSE(c.yes);
   for (const char* life : {"9m", "367d", "soon", "d", "-1h", "99999999999h"}) {
     const parse_outcome wrong = parse({"cluster", "add", "a", "--token-ttl", life});
-    EXPECT_FALSE(wrong.parsed) << life;
+    EXPECT_FALSE(wrong) << life;
     EXPECT_EQ(wrong.exit_code, 2) << life;
     EXPECT_NE(wrong.err.find("--token-ttl"), std::string::npos) << wrong.err;
   }
-  EXPECT_FALSE(parse({"cluster", "add"}).parsed) << "a context is needed";
+  EXPECT_FALSE(parse({"cluster", "add"})) << "a context is needed";
 }
 
 TEST(Arguments, KindsAreKeptUnlessSomebodyAsksForTheirEnd) {
@@ -53,7 +77,7 @@ TEST(Arguments, KindsAreKeptUnlessSomebodyAsksForTheirEnd) {
     std::vector<std::string> words = {"cluster", "remove", "prod", "ctx"};
     words.insert(words.end(), more.begin(), more.end());
     const parse_outcome o = parse(words);
-    return o.parsed && std::get<cluster_arguments>(*o.parsed).delete_crds;
+    return o && o.options<cluster_arguments>()->delete_crds;
   };
   EXPECT_FALSE(removes({}));
   EXPECT_FALSE(removes({"--keep-crds"}));
@@ -62,28 +86,18 @@ TEST(Arguments, KindsAreKeptUnlessSomebodyAsksForTheirEnd) {
 
 TEST(Arguments, AnEnvironmentVariableOverridesItsFlag) {
   const parse_outcome o = parse({"run", "--namespace", "a"}, {{"WATCH_NAMESPACE", "b"}});
-  ASSERT_TRUE(o.parsed);
-  EXPECT_EQ(std::get<run_arguments>(*o.parsed).fleet.ns, "b");
+  ASSERT_TRUE(o);
+  EXPECT_EQ(o.options<run_arguments>()->fleet.ns, "b");
   EXPECT_EQ(origin_of(o, "namespace"), "b (env WATCH_NAMESPACE)");
 }
 
-TEST(Arguments, NamespacesOfTrusteeAreForEveryCommandAboutAFleet) {
-  const parse_outcome said = parse({"run", "--trustee-namespaces", "a,b"});
-  ASSERT_TRUE(said.parsed) << said.err;
-  EXPECT_EQ(std::get<run_arguments>(*said.parsed).fleet.trustee_namespaces, "a,b");
-  const parse_outcome named = parse({"plan"}, {{"TRUSTEE_NAMESPACES", "c"}});
-  ASSERT_TRUE(named.parsed) << named.err;
-  EXPECT_EQ(std::get<overview_arguments>(*named.parsed).fleet.trustee_namespaces, "c");
-}
-
-TEST(Arguments, ChoicesAboutTrusteeAreFlags) {
-  const parse_outcome none = parse({"run"});
-  ASSERT_TRUE(none.parsed) << none.err;
-  EXPECT_FALSE(std::get<run_arguments>(*none.parsed).fleet.strict_versions);
-  const parse_outcome both = parse({"run", "--strict-versions", "--hold-on-mismatch"});
-  ASSERT_TRUE(both.parsed) << both.err;
-  EXPECT_TRUE(std::get<run_arguments>(*both.parsed).fleet.strict_versions);
-  EXPECT_TRUE(std::get<run_arguments>(*both.parsed).fleet.hold_on_mismatch);
+TEST(Arguments, SettingsOfTrusteeAreForEveryCommandAboutAFleet) {
+  EXPECT_EQ(origin_of(parse_all({"run", "--trustee-namespaces", "a,b"}), "trustee-namespaces"),
+            "a,b (flag)");
+  EXPECT_EQ(origin_of(parse_all({"plan"}, {{"TRUSTEE_NAMESPACES", "c"}}), "trustee-namespaces"),
+            "c (env TRUSTEE_NAMESPACES)");
+  EXPECT_EQ(origin_of(parse_all({"run"}), "strict-versions"), "false (default)");
+  EXPECT_EQ(origin_of(parse_all({"run", "--strict-versions"}), "strict-versions"), "true (flag)");
 }
 
 TEST(Arguments, EachSettingNamesItsOrigin) {
@@ -101,8 +115,8 @@ TEST(Arguments, AFileHoldsTheSameSettingsAndFlagsWinOverIt) {
       "policies: [./mine, 'configmap:ops/rules']\n");
   const parse_outcome o =
       parse({"run", "--config", file, "--log-format", "console"}, {{"KUBECONFIG_SECRET_KEY", "b"}});
-  ASSERT_TRUE(o.parsed) << o.err;
-  const auto& run = std::get<run_arguments>(*o.parsed);
+  ASSERT_TRUE(o) << o.err;
+  const auto& run = (*o.options<run_arguments>());
   EXPECT_EQ(run.fleet.ns, "fleet");
   EXPECT_EQ(run.fleet.log_format, "console");
   EXPECT_EQ(run.fleet.kubeconfig_key, "b");
@@ -140,7 +154,7 @@ TEST(Arguments, OneFileServesRunAndStatusAndWhatNobodyKnowsIsNamed) {
         {"status", "--config", file},
         {"rollout", "status", "workers", "--config", file}}) {
     const parse_outcome o = parse(words);
-    ASSERT_TRUE(o.parsed) << o.err;
+    ASSERT_TRUE(o) << o.err;
     EXPECT_EQ(origin_of(o, "namespace"), "fleet (file " + file + ")");
   }
   reactor::put(file, "namespac: fleet\n");
@@ -162,8 +176,8 @@ TEST(Arguments, AMistypedCommandIsNamedWithTheNearestOne) {
 TEST(Arguments, VersionAndHelpAreFoundAsPeopleSpellThem) {
   for (const char* word : {"--version", "-v", "version"}) {
     const parse_outcome o = parse({word});
-    ASSERT_TRUE(o.parsed) << word << o.err;
-    EXPECT_TRUE(std::holds_alternative<version_arguments>(*o.parsed)) << word;
+    ASSERT_TRUE(o) << word << o.err;
+    EXPECT_TRUE(o.path == "version") << word;
   }
   EXPECT_EQ(parse({"help"}).out, parse({"--help"}).out);
   EXPECT_EQ(parse({"help", "run"}).out, parse({"run", "--help"}).out);
@@ -174,8 +188,8 @@ TEST(Arguments, VersionAndHelpAreFoundAsPeopleSpellThem) {
 TEST(Arguments, ARolloutIsChosenByPoolClusterAndLabels) {
   const parse_outcome o = parse({"rollout", "set-image", "workers", "r/os@sha256:1", "--cluster",
                                  "a,b", "-l", "env=prod", "--yes"});
-  ASSERT_TRUE(o.parsed) << o.err;
-  const auto& r = std::get<rollout_arguments>(*o.parsed);
+  ASSERT_TRUE(o) << o.err;
+  const auto& r = (*o.options<rollout_arguments>());
   EXPECT_EQ(r.what, rollout_arguments::command::set_image);
   EXPECT_EQ(r.pool, "workers");
   EXPECT_EQ(r.image, "r/os@sha256:1");
@@ -192,9 +206,12 @@ TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
            {{"status", "-o", "xml"}, "xml"},
            {{"completion", "tcsh"}, "tcsh"},
            {{"explain"}, "UNIT"},
+           {{"--nonsense"}, "windlass: The following argument was not expected: --nonsense"},
+           {{"--nonsense=1", "run"}, "--nonsense"},
+           {{"policy", "--nonsense"}, "windlass policy: The following argument was not expected"},
            {{}, "subcommand"}}) {
     const parse_outcome o = parse(words);
-    EXPECT_FALSE(o.parsed) << named;
+    EXPECT_FALSE(o) << named;
     EXPECT_EQ(o.exit_code, 2) << named;
     EXPECT_NE(o.err.find(named), std::string::npos) << o.err;
     EXPECT_EQ(o.out, "");
@@ -204,23 +221,23 @@ TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
 TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
   for (const char* command : {"run", "status", "plan"}) {
     const auto apis_of = [](const parse_outcome& o) {
-      return o.parsed->index() == 0 ? std::get<run_arguments>(*o.parsed).fleet.apis
-                                    : std::get<overview_arguments>(*o.parsed).fleet.apis;
+      const auto* run = o.options<run_arguments>();
+      return run ? run->fleet.apis : o.options<overview_arguments>()->fleet.apis;
     };
     const parse_outcome one = parse({command, "--apis", "toys"}), all = parse({command}),
                         both = parse({command, "--apis", "toys,bootc"}),
                         added = parse({command, "--apis=toys", "--apis=bootc"});
-    ASSERT_TRUE(one.parsed && all.parsed && both.parsed) << one.err << all.err << both.err;
+    ASSERT_TRUE(one && all && both) << one.err << all.err << both.err;
     EXPECT_EQ(apis_of(one), std::vector<std::string>{"toys"});
     EXPECT_EQ(apis_of(all), (std::vector<std::string>{"bootc", "toys"}));
     EXPECT_EQ(apis_of(both), (std::vector<std::string>{"toys", "bootc"}));
     const auto named = [](const parse_outcome& o) {
-      return o.parsed->index() == 0 ? std::get<run_arguments>(*o.parsed).fleet.apis_named
-                                    : std::get<overview_arguments>(*o.parsed).fleet.apis_named;
+      const auto* run = o.options<run_arguments>();
+      return run ? run->fleet.apis_named : o.options<overview_arguments>()->fleet.apis_named;
     };
     EXPECT_TRUE(named(one) && named(both)) << "who names all of them names them";
     EXPECT_FALSE(named(all));
-    ASSERT_TRUE(added.parsed) << added.err;
+    ASSERT_TRUE(added) << added.err;
     EXPECT_EQ(apis_of(added), apis_of(both)) << "as a component of the kustomization adds one";
     EXPECT_EQ(origin_of(all, "apis"),
               "those that home serves; tenants run where they are named (default)");
@@ -241,11 +258,13 @@ TEST(Arguments, SettingsOfTenantsAreJudgedWhereTheyAreSaid) {
        "--wave-soak: must be a duration such as 30m, a year at most, is \"soon\""},
   };
   for (const auto& [line, why] : table) {
-    const parse_outcome wrong = parse(line);
+    const parse_outcome wrong = parse_all(line);
     EXPECT_EQ(wrong.exit_code, 2) << line.back();
     EXPECT_NE(wrong.err.find(why), std::string::npos) << wrong.err;
   }
-  EXPECT_EQ(parse({"run", "--max-failures", "10%", "--wave-soak", "30m"}).exit_code, 0);
+  EXPECT_EQ(parse_all({"run", "--apis", "tenants", "--max-failures", "10%", "--wave-soak", "30m"})
+                .exit_code,
+            0);
 }
 
 TEST(Arguments, HelpGoesToStandardOutputWithExamples) {
@@ -261,18 +280,17 @@ TEST(Arguments, HelpGoesToStandardOutputWithExamples) {
 TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
   const parse_outcome o =
       parse({"daemon", "--node-name", "w1", "--host", "direct", "--bootc-poll-interval", "2.5"});
-  ASSERT_TRUE(o.parsed);
-  const auto& d = std::get<daemon_arguments>(*o.parsed);
+  ASSERT_TRUE(o);
+  const auto& d = (*o.options<daemon_arguments>());
   EXPECT_EQ(d.node_name, "w1");
   EXPECT_EQ(d.host, daemon_arguments::host_form::direct);
-  EXPECT_EQ(d.poll_interval, std::chrono::milliseconds(2'500));
+  EXPECT_EQ(d.poll_interval.value, std::chrono::milliseconds(2'500));
 }
 
 TEST(Arguments, AnIntervalIsADurationOrSeconds) {
   const auto interval = [](const char* text) -> reactor::nanoseconds {
     const parse_outcome o = parse({"daemon", "--node-name", "w1", "--bootc-poll-interval", text});
-    return o.parsed ? std::get<daemon_arguments>(*o.parsed).poll_interval
-                    : reactor::nanoseconds::zero();
+    return o ? o.options<daemon_arguments>()->poll_interval.value : reactor::nanoseconds::zero();
   };
   EXPECT_EQ(interval("5m"), std::chrono::minutes(5));
   EXPECT_EQ(interval("1h30m"), std::chrono::minutes(90));
@@ -283,8 +301,8 @@ TEST(Arguments, AnIntervalIsADurationOrSeconds) {
 
 TEST(Arguments, ADaemonThatIsNotToldAsksTheOperatorConfig) {
   const parse_outcome o = parse({"daemon", "--node-name", "w1"});
-  ASSERT_TRUE(o.parsed);
-  EXPECT_EQ(std::get<daemon_arguments>(*o.parsed).poll_interval, reactor::nanoseconds::zero());
+  ASSERT_TRUE(o);
+  EXPECT_TRUE(o.options<daemon_arguments>()->poll_interval.is_default());
 }
 
 TEST(Arguments, SayHowRegistriesAreAsked) {
@@ -292,12 +310,11 @@ TEST(Arguments, SayHowRegistriesAreAsked) {
       parse({"run", "--tag-resolution-interval", "1m", "--allow-insecure-registry", "lab:5000",
              "--allow-insecure-registry=10.0.0.1:80", "--registry-mirror", "quay.io=mirror:5000",
              "--allow-token-realm", "auth.example.com"});
-  ASSERT_TRUE(o.parsed) << o.err;
-  const registry_arguments& r = std::get<run_arguments>(*o.parsed).registries;
-  EXPECT_EQ(r.interval, std::chrono::minutes(1));
-  EXPECT_EQ(r.insecure, (std::vector<std::string>{"lab:5000", "10.0.0.1:80"}));
-  EXPECT_EQ(r.mirrors, std::vector<std::string>{"quay.io=mirror:5000"});
-  EXPECT_EQ(r.token_realms, std::vector<std::string>{"auth.example.com"});
+  ASSERT_TRUE(o) << o.err;
+  EXPECT_EQ(origin_of(o, "tag-resolution-interval"), "1m (flag)");
+  EXPECT_EQ(origin_of(o, "allow-insecure-registry"), "lab:5000,10.0.0.1:80 (flag)");
+  EXPECT_EQ(origin_of(o, "registry-mirror"), "quay.io=mirror:5000 (flag)");
+  EXPECT_EQ(origin_of(o, "allow-token-realm"), "auth.example.com (flag)");
   for (const char* wrong : {"quay.io", "=x", "x=", "quay.io=https://m"})
     EXPECT_EQ(parse({"run", "--registry-mirror", wrong}).exit_code, 2) << wrong;
 }
@@ -319,16 +336,16 @@ TEST(Arguments, PlainHttpIsAllowedToRegistriesThatAreNamed) {
 
 TEST(Arguments, AnApprovalNamesAPoolAndPerhapsADigest) {
   const parse_outcome o = parse({"rollout", "approve", "workers", "--digest", "sha256:1", "--yes"});
-  ASSERT_TRUE(o.parsed) << o.err;
-  const auto& a = std::get<rollout_arguments>(*o.parsed);
+  ASSERT_TRUE(o) << o.err;
+  const auto& a = (*o.options<rollout_arguments>());
   EXPECT_EQ(a.what, rollout_arguments::command::approve);
   EXPECT_EQ(a.digest, "sha256:1");
 }
 
 TEST(Completion, KnowsEveryCommandInEveryShell) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    const std::string script = completion_script(shell);
-    for (const completed_command& command : all_commands())
+    const std::string script = completion_script(described(program(), apis()), shell);
+    for (const completed_command& command : described(program(), apis()))
       EXPECT_NE(script.find(command.name), std::string::npos) << shell;
     EXPECT_NE(script.find("kubeconfig"), std::string::npos) << shell;
   }
@@ -337,7 +354,8 @@ TEST(Completion, KnowsEveryCommandInEveryShell) {
 /// What bash offers after these words; the program itself is a script that prints two releases.
 std::string offered(const std::string& words, int at) {
   reactor::temporary_folder folder;
-  const std::string script = folder.write("script", completion_script("bash"));
+  const std::string script =
+      folder.write("script", completion_script(described(program(), apis()), "bash"));
   const std::string program = folder.write(
       "windlass", "#!/bin/sh\necho \"$*\" >> $(dirname $0)/asked\necho web; echo db\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);

@@ -1,10 +1,11 @@
 // Longer than most files: every verb of `windlass cluster` between the same two embedded API
 // servers in virtual time.
-#include "cli/cluster/addition.hpp"
-#include "cli/cluster/check.hpp"
-#include "cli/cluster/list.hpp"
-#include "cli/cluster/removal.hpp"
+#include "cli/apis.hpp"
 #include "formats/yaml/yaml.hpp"
+#include "helm/members/addition.hpp"
+#include "helm/members/check.hpp"
+#include "helm/members/list.hpp"
+#include "helm/members/removal.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/http/date.hpp"
 #include "reactor/loop.hpp"
@@ -652,7 +653,7 @@ TEST_F(Cluster, ThatIsAwayFailsTheCheckAtOnce) {
 TEST_F(Cluster, IsListedWithWhatIsKnownOfIt) {
   run([&](world& w) -> awaitable<void> {
     (void)co_await add(w);
-    service_options o;
+    service_options o = with_all_apis();
     o.home = to(w.home_front);
     o.does = units::mode::look;
     service s(l, std::move(o), reactor::logger());

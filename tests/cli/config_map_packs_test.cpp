@@ -1,10 +1,11 @@
 // Policies that are an object of the home cluster: which keys are packs, and a service that follows
 // them in virtual time.
-#include "cli/service/config_map_packs.hpp"
+#include "service/config_map_packs.hpp"
 
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -84,7 +85,7 @@ struct home_with_rules {
   /// Starts a service, and then takes one step a second.
   std::string run(std::vector<std::function<void()>> steps) {
     std::string problem;
-    service_options o;
+    service_options o = with_all_apis();
     o.home.server = home.url();
     o.discover = false;
     o.policies = {"configmap:rules"};
@@ -151,7 +152,7 @@ TEST(ConfigMapPacks, OneThatIsNotThereStartsNothing) {
 
 TEST(ConfigMapPacks, NeedAHome) {
   reactor::loop l(reactor::loop::mode::simulated, 7);
-  service_options o;
+  service_options o = with_all_apis();
   o.policies = {"configmap:rules"};
   service s(l, std::move(o), reactor::logger());
   std::string problem;

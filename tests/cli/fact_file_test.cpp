@@ -1,4 +1,4 @@
-#include "cli/release/fact_file.hpp"
+#include "releases/commands/fact_file.hpp"
 
 #include "cli/commands.hpp"
 #include "reactor/system/files.hpp"

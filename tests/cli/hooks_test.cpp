@@ -1,6 +1,5 @@
-#include "cli/policy/hooks.hpp"
-
-#include "cli/policy/policy_new.hpp"
+#include "cli/apis.hpp"
+#include "policies/commands/policy_new.hpp"
 #include "policies/host/pack.hpp"
 #include "tests/policies/host/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"

@@ -1,13 +1,14 @@
 // Who only looks: what is written, what is shown, how long it takes, and its JSON against
 // docs/schema.
+#include "cli/apis.hpp"
 #include "cli/commands.hpp"
-#include "cli/helm/helm_verbs.hpp"
-#include "cli/overview/overview.hpp"
-#include "cli/service/service.hpp"
 #include "formats/base64.hpp"
+#include "helm/commands/program/helm_verbs.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/cli/schema.hpp"
 #include "tests/reactor/temporary_folder.hpp"
@@ -74,7 +75,7 @@ looked look() {
   const auto world = std::make_unique<simulation::node_world>(l, o);
   EXPECT_TRUE(world->start());
   const auto with = [&](units::mode does) {
-    service_options options;
+    service_options options = with_all_apis();
     options.home = world->home();
     options.does = does;
     return std::make_unique<service>(l, std::move(options), reactor::logger());
@@ -260,7 +261,7 @@ looked_twice look_beside_a_freeze() {
   const auto world = std::make_unique<simulation::node_world>(l, o);
   EXPECT_TRUE(world->start());
   const auto with = [&](units::mode does, std::vector<std::string> policies) {
-    service_options options;
+    service_options options = with_all_apis();
     options.home = world->home();
     options.does = does;
     if (does == units::mode::look && policies.empty()) options.shows = units::verdicts::published;
@@ -353,7 +354,7 @@ TEST(PolicyFault, IsAHoldAConditionAnEventAMetricAndALineOfStatus) {
   json::value events, pool;
   reactor::task_group tasks(l);
   tasks.start("look", [&]() -> reactor::awaitable<void> {
-    service_options acts;
+    service_options acts = with_all_apis();
     acts.home = world->home();
     acts.policies = {mine.path()};
     acts.metrics_at = reactor::endpoint{"windlass", 8080};
@@ -369,7 +370,7 @@ TEST(PolicyFault, IsAHoldAConditionAnEventAMetricAndALineOfStatus) {
     const std::string at = at_work.fleet().find(server)->api().server();
     events = co_await asked(l, at, "/apis/events.k8s.io/v1/events", "application/json");
     pool = *world->clusters().front()->api().get("node.bootc.dev", "bootcnodepools", "", "workers");
-    service_options looks;
+    service_options looks = with_all_apis();
     looks.home = world->home();
     looks.does = units::mode::look;
     looks.shows = units::verdicts::published;

@@ -1,12 +1,13 @@
 // docs/migrating/bootc-operator.md, held against what the original installs and leaves behind
 // (tests/data/bootc-operator) and what the service does with it.
-#include "cli/arguments.hpp"
-#include "cli/cluster/predecessor.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
+#include "cli/commands.hpp"
 #include "formats/yaml/yaml.hpp"
+#include "helm/members/predecessor.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
+#include "service/service.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <boost/json.hpp>
@@ -63,18 +64,16 @@ TEST(MigratingFromBootcOperator, ThePageNamesEveryFieldThatTheOriginalHas) {
   std::vector<std::string> fields;
   for (const json::value& d : documents("install.yaml"))
     if (text_at(d, "/metadata/name") == "bootcnodepools.node.bootc.dev")
-      add_fields(d.at_pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec").as_object(),
-                 "spec", fields);
+      add_fields(
+          d.at_pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec").as_object(),
+          "spec", fields);
   EXPECT_EQ(fields.size(), 7u);
   for (const std::string& f : fields)
     EXPECT_NE(guide().find("`" + f + "`"), std::string::npos) << f;
 }
 
 TEST(MigratingFromBootcOperator, TheFlagsAreTakenAndRefusedAsThePageSays) {
-  const auto ends_with = [](const std::string& flag) {
-    return parse_arguments({"run", flag}, [](std::string_view) { return std::string(); }, {"bootc"})
-        .exit_code;
-  };
+  const auto ends_with = [](const std::string& flag) { return parsed({"run", flag}).exit_code; };
   std::size_t taken = 0, refused = 0;
   for (std::size_t at = 0; (at = guide().find("`--", at)) != std::string::npos; ++at) {
     const std::size_t line = guide().rfind('\n', at) + 1;
@@ -161,7 +160,7 @@ public:
   /// The service works on it; `then` looks at what became of it.
   void run(std::function<awaitable<void>(Original&)> then) {
     reactor::run_task(l_, [&]() -> awaitable<void> {
-      service_options o;
+      service_options o = with_all_apis();
       o.home.server = front_.url();
       service windlass(l_, std::move(o), reactor::logger());
       auto started = co_await windlass.start();

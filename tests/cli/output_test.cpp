@@ -1,4 +1,4 @@
-#include "cli/output.hpp"
+#include "app/output.hpp"
 
 #include "formats/yaml/yaml.hpp"
 #include "reactor/plain/printable.hpp"
@@ -14,7 +14,7 @@
 #include <iterator>
 #include <set>
 
-namespace cli {
+namespace app {
 namespace {
 
 TEST(Output, JsonHasPlainNumbersAndReadsBackEqual) {
@@ -166,9 +166,9 @@ TEST(Output, BytesAreHelmsInAPipeAndPrintableOnATerminal) {
   EXPECT_NE(seen.find("\\u001b]0;owned\\u0007"), std::string::npos) << seen;
 }
 
-/// Whoever writes to a terminal goes through cli/output; these write elsewhere, or a last word
+/// Whoever writes to a terminal goes through app/output; these write elsewhere, or a last word
 /// before the end.
-const std::set<std::string> writers = {"cli/output.cpp",
+const std::set<std::string> writers = {"app/output.cpp",
                                        "reactor/plain/entropy.cpp",
                                        "reactor/system/descriptor.hpp",
                                        "reactor/log.cpp",
@@ -180,8 +180,8 @@ const std::set<std::string> writers = {"cli/output.cpp",
 TEST(Output, NothingElseWritesToATerminal) {
   namespace fs = std::filesystem;
   std::size_t files = 0;
-  for (const char* layer :
-       {"reactor", "formats", "registry", "k8s", "policies", "bootc", "helm", "cli"}) {
+  for (const char* layer : {"reactor", "formats", "registry", "k8s", "policies", "bootc", "helm",
+                            "app", "service", "compose", "releases", "cli"}) {
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(WINDLASS_SOURCE_DIR) / layer)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
@@ -204,4 +204,4 @@ TEST(Output, ColoursNeedATerminal) {
 }
 
 }  // namespace
-}  // namespace cli
+}  // namespace app

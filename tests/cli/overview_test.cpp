@@ -1,4 +1,4 @@
-#include "cli/overview/overview.hpp"
+#include "service/overview/overview.hpp"
 
 #include "reactor/plain/printable.hpp"
 

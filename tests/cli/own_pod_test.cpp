@@ -1,10 +1,11 @@
 // Which image this process runs, as its pod says, and that an API knows it before it starts.
-#include "cli/service/own_pod.hpp"
+#include "service/own_pod.hpp"
 
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -60,7 +61,7 @@ learned told_in(const std::string& pod) {
     k8s::sim::server home(l, {.at = {"home", 6443}, .tls = nullptr});
     home.add(api);
     if (!home.start()) throw std::runtime_error("no home");
-    service_options o;
+    service_options o = with_all_apis();
     units::api only;
     only.name = "only";
     std::function<std::string()> ask, ask_uid;

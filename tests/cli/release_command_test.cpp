@@ -1,10 +1,10 @@
 // Longer than most files: every verb of `windlass release` and `train` on one folder of Releases.
 #include "cli/commands.hpp"
-#include "cli/release/checking.hpp"
-#include "cli/release/facts.hpp"
 #include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
+#include "releases/commands/checking.hpp"
+#include "releases/commands/facts.hpp"
 #include "tests/policies/host/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

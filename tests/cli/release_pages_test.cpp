@@ -1,7 +1,6 @@
 // docs/releases.md and docs/migrating/giantswarm-releases.md: every command on them is run on the
 // real Releases, and every name that they give is one that the program has.
 #include "bootc/kinds/names.hpp"
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "reactor/system/files.hpp"
 #include "releases/hold.hpp"
@@ -62,9 +61,8 @@ TEST_P(ReleasePages, EachCommandDoesWhatItSays) {
   for (const std::vector<std::string>& words : commands_of(page_text(GetParam()))) {
     std::string line;
     for (const std::string& word : words) line += word + " ";
-    const parse_outcome parsed =
-        parse_arguments(words, [](std::string_view) { return std::string(); }, {"bootc"});
-    EXPECT_EQ(parsed.exit_code, 0) << line << parsed.err;
+    const parse_outcome outcome = parsed(words);
+    EXPECT_EQ(outcome.exit_code, 0) << line << outcome.err;
     if (words.front() != "release") continue;
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();

@@ -1,6 +1,7 @@
 // What the listeners of the service answer, in virtual time.
-#include "cli/service/service.hpp"
+#include "service/service.hpp"
 
+#include "cli/apis.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
@@ -59,7 +60,7 @@ TEST(Service, AnswersWhatThousandsOfClustersAreInSmallPieces) {
   const reactor::endpoint health{"windlass", 8081};
   reactor::loop l(reactor::loop::mode::simulated, 7);
   {
-    service_options o;
+    service_options o = with_all_apis();
     o.discover = false;
     o.health_at = health;
     for (int i = 0; i < 2'000; ++i) {
@@ -99,7 +100,7 @@ TEST(Service, TellsAPageOfAStrangerNothingOfTheFleet) {
   const reactor::endpoint health{"windlass", 8081}, metrics{"windlass", 8080};
   reactor::loop l(reactor::loop::mode::simulated, 7);
   {
-    service_options o;
+    service_options o = with_all_apis();
     o.discover = false;
     o.health_at = health;
     o.metrics_at = metrics;
@@ -218,7 +219,7 @@ struct without_secrets {
       k8s::sim::server home(l, {.at = {"home", 6443}, .tls = nullptr});
       home.add(api);
       if (!home.start()) throw std::runtime_error("no home");
-      service_options o;
+      service_options o = with_all_apis();
       o.home.server = home.url();
       o.home_alone_is_a_fleet = home_alone_is_a_fleet;
       o.ns = "fleet";

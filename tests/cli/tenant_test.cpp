@@ -1,8 +1,11 @@
 // What `windlass tenant` shows: tables of 80 columns and documents that are as docs/schema says.
-#include "cli/arguments.hpp"
-#include "cli/service/apis.hpp"
-#include "cli/service/tenant_settings.hpp"
-#include "cli/tenant/tenant_view.hpp"
+#include "cli/apis.hpp"
+#include "cli/commands.hpp"
+#include "helm/tenants/commands/tenant_arguments.hpp"
+#include "helm/tenants/commands/tenant_view.hpp"
+#include "helm/tenants/desired/settings.hpp"
+#include "reactor/loop.hpp"
+#include "service/commands/run_arguments.hpp"
 #include "tests/cli/schema.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -128,15 +131,10 @@ TEST(TenantView, NothingOfWhatAClusterSaysIsObeyedByATerminal) {
     EXPECT_EQ(p.text().find('\x1b'), std::string::npos);
 }
 
-parse_outcome parsed(std::vector<std::string> words) {
-  return parse_arguments(words, [](std::string_view) { return std::string(); },
-                         {"bootc", "tenants", "kryptondeployments"});
-}
-
 TEST(TenantArguments, TheApiNeedNotBeNamed) {
   const auto list = parsed({"tenant", "list", "--chart-version", "1.2.0", "-o", "json"});
-  ASSERT_TRUE(list.parsed) << list.err;
-  const auto& a = std::get<tenant_arguments>(*list.parsed);
+  ASSERT_TRUE(list) << list.err;
+  const auto& a = *list.options<tenant_arguments>();
   EXPECT_EQ(a.fleet.apis, std::vector<std::string>{"tenants"});
   EXPECT_TRUE(a.fleet.apis_named);
   EXPECT_EQ(a.output, output_format::json);
@@ -149,52 +147,59 @@ TEST(TenantArguments, WhatIsTriedAgainIsNamed) {
   EXPECT_EQ(parsed({"tenant", "diff"}).exit_code, 2);
   EXPECT_EQ(parsed({"tenant", "frobnicate"}).exit_code, 2);
   const auto failed = parsed({"tenant", "retry", "--failed", "--yes"});
-  ASSERT_TRUE(failed.parsed) << failed.err;
-  const auto& a = std::get<tenant_arguments>(*failed.parsed);
+  ASSERT_TRUE(failed) << failed.err;
+  const auto& a = *failed.options<tenant_arguments>();
   EXPECT_EQ(a.what, tenant_arguments::command::retry);
   EXPECT_TRUE(a.failed && a.yes && !a.upgrade);
   const auto one = parsed({"tenant", "retry", "default/acme", "--upgrade"});
-  ASSERT_TRUE(one.parsed) << one.err;
-  EXPECT_TRUE(std::get<tenant_arguments>(*one.parsed).upgrade);
+  ASSERT_TRUE(one) << one.err;
+  EXPECT_TRUE(one.options<tenant_arguments>()->upgrade);
 }
 
 TEST(TenantArguments, RunMayOnlyPlan) {
   const auto run = parsed({"run", "--plan", "--apis", "tenants"});
-  ASSERT_TRUE(run.parsed) << run.err;
-  EXPECT_TRUE(std::get<run_arguments>(*run.parsed).plan);
+  ASSERT_TRUE(run) << run.err;
+  EXPECT_TRUE(run.options<run_arguments>()->plan);
 }
 
-/// Empty: the APIs can be made with what the command line and the environment say.
-std::string furnished(std::vector<std::string> words, std::map<std::string, std::string> env = {}) {
-  parse_outcome run = parsed(std::move(words));
-  if (!run.parsed) return run.err;
-  const auto variable = [&env](std::string_view name) {
-    const auto found = env.find(std::string(name));
-    return found == env.end() ? std::string() : found->second;
+/// What is wrong with the settings of the APIs that the command line chooses; empty: nothing.
+/// `made` are these APIs.
+std::string set_up(const std::vector<std::string>& words,
+                   const std::map<std::string, std::string>& variables = {},
+                   std::vector<setting>* shown = nullptr, std::vector<units::api>* made = nullptr) {
+  const auto environment = [&variables](std::string_view name) {
+    const auto found = variables.find(std::string(name));
+    return found == variables.end() ? std::string() : found->second;
   };
-  const auto& a = std::get<run_arguments>(*run.parsed);
-  const auto made = with_tenants(apis(), a.fleet, run.settings, variable);
-  return made ? std::string() : made.error().message();
+  const std::vector<units::api> known = apis();
+  const parse_outcome run =
+      app::parse(program(), helm::tenants::as_krypton_spells(words), environment, known);
+  if (!run) return run.err;
+  reactor::loop l;
+  const reactor::logger log;
+  auto chosen = chosen_apis(l, log, run.options<run_arguments>()->fleet, known, environment);
+  if (shown) *shown = run.settings();
+  if (!chosen) return chosen.error().message();
+  if (made) *made = std::move(*chosen);
+  return {};
 }
 
 TEST(TenantArguments, AreReadWhereTheListOfApisHasThem) {
   const std::map<std::string, std::string> wrong = {{"HELM_DRIVER", "memory"}};
-  EXPECT_EQ(furnished({"run", "--apis", "bootc"}, wrong), "");
-  EXPECT_EQ(furnished({"run"}, wrong), "") << "all of them, and nobody named it";
-  EXPECT_THAT(furnished({"run", "--apis", "bootc,tenants"}, wrong), HasSubstr("HELM_DRIVER"));
-  EXPECT_THAT(furnished({"run", "--apis", "bootc", "--apis", "tenants"}, wrong),
+  EXPECT_EQ(set_up({"run", "--apis", "bootc"}, wrong), "");
+  EXPECT_EQ(set_up({"run"}, wrong), "") << "all of them, and nobody named it";
+  EXPECT_THAT(set_up({"run", "--apis", "bootc,tenants"}, wrong), HasSubstr("HELM_DRIVER"));
+  EXPECT_THAT(set_up({"run", "--apis", "bootc", "--apis", "tenants"}, wrong),
               HasSubstr("HELM_DRIVER"));
-  EXPECT_EQ(furnished({"run", "--apis", "tenants"}, {{"HELM_DRIVER", "configmap"},
-                                                     {"KRYPTON_CHECK_INTERVAL", "x"},
-                                                     {"ALLOW_CHART_SKIP", "TRUE"}}),
+  EXPECT_EQ(set_up({"run", "--apis", "tenants"}, {{"HELM_DRIVER", "configmap"},
+                                                  {"KRYPTON_CHECK_INTERVAL", "x"},
+                                                  {"ALLOW_CHART_SKIP", "TRUE"}}),
             "");
 }
 
-/// Empty: each flag belongs to something that runs.
-std::string idle_flag(std::vector<std::string> words) {
-  parse_outcome run = parsed(std::move(words));
-  if (!run.parsed) return run.err;
-  return setting_of_nobody(std::get<run_arguments>(*run.parsed).fleet, run.settings).value_or("");
+/// What is wrong with the command line; empty: nothing.
+std::string idle_flag(const std::vector<std::string>& words) {
+  return parsed(words).err;
 }
 
 TEST(TenantArguments, AFlagOfAnApiThatDoesNotRunIsWrongUsage) {
@@ -218,29 +223,6 @@ TEST(TenantArguments, AFlagOfAnApiThatDoesNotRunIsWrongUsage) {
               HasSubstr("add --apis kryptondeployments"));
 }
 
-TEST(TenantArguments, EveryFlagOfTheirsIsKnownToBeTheirs) {
-  const parse_outcome run = parsed({"run"});
-  ASSERT_TRUE(run.parsed) << run.err;
-  std::size_t judged = 0;
-  for (const setting& s : run.settings) {
-    const auto kinds = helm::tenants::setting_kinds();
-    const bool of_theirs =
-        std::ranges::find(kinds, s.name, &helm::tenants::setting_kind::flag) != kinds.end();
-    // What all APIs have: where the fleet is, how the process is looked at.
-    const bool shared = s.name == "namespace" || s.name == "apis" || s.name == "leader-elect" ||
-                        s.name.starts_with("kubeconfig") || s.name.starts_with("log-") ||
-                        s.name.ends_with("-bind-address") || s.name.starts_with("watch-kubeconfig");
-    if (!of_theirs || shared) continue;
-    ++judged;
-    setting said = s;
-    said.origin = "flag";
-    const setting apis{"apis", "", "default"};
-    EXPECT_TRUE(setting_of_nobody(std::get<run_arguments>(*run.parsed).fleet, {apis, said}))
-        << s.name;
-  }
-  EXPECT_GE(judged, 12u);
-}
-
 TEST(TenantArguments, TheOriginalsCommandLineIsTakenAsItIs) {
   // As its chart and its README write it.
   const std::vector<std::string> its = {"-namespace=krypton-operator",
@@ -258,17 +240,15 @@ TEST(TenantArguments, TheOriginalsCommandLineIsTakenAsItIs) {
   std::vector<std::string> words = {"run", "--compat", "krypton"};
   words.insert(words.end(), its.begin(), its.end());
   const parse_outcome run = parsed(words);
-  ASSERT_TRUE(run.parsed) << run.err;
-  const auto& a = std::get<run_arguments>(*run.parsed);
+  ASSERT_TRUE(run) << run.err;
+  const auto& a = *run.options<run_arguments>();
   EXPECT_EQ(a.fleet.apis, (std::vector<std::string>{"tenants", "kryptondeployments"}));
   EXPECT_TRUE(a.fleet.apis_named);
   EXPECT_EQ(a.fleet.ns, "krypton-operator");
   EXPECT_EQ(a.fleet.home_secret, "home");
   EXPECT_EQ(a.fleet.log_level, "debug");
-  EXPECT_EQ(setting_of_nobody(a.fleet, run.settings), std::nullopt);
-  std::vector<setting> said = run.settings;
-  const auto made = with_tenants(apis(), a.fleet, said, [](std::string_view) { return ""; });
-  ASSERT_TRUE(made) << made.error().message();
+  std::vector<setting> said;
+  EXPECT_EQ(set_up(words, {}, &said), "");
   const auto value_of = [&](std::string_view name) {
     const auto found = std::ranges::find(said, name, &setting::name);
     return found == said.end() ? "absent" : found->value + " (" + found->origin + ")";
@@ -284,13 +264,13 @@ TEST(TenantArguments, TheOriginalsCommandLineIsTakenAsItIs) {
 TEST(TenantArguments, C6_AValuesFileThatIsNoneEndsTheStart) {
   const reactor::temporary_folder dir;
   const std::string list = dir.write("list.yaml", "- a\n"), good = dir.write("good.yaml", "a: 1\n");
-  EXPECT_EQ(furnished({"run", "--apis", "tenants", "--chart-values-file", good}), "");
-  EXPECT_THAT(furnished({"run", "--apis", "tenants", "--chart-values-file", good,
-                         "--chart-values-file", list}),
+  EXPECT_EQ(set_up({"run", "--apis", "tenants", "--chart-values-file", good}), "");
+  EXPECT_THAT(set_up({"run", "--apis", "tenants", "--chart-values-file", good,
+                      "--chart-values-file", list}),
               HasSubstr("list.yaml"));
-  EXPECT_THAT(furnished({"run", "--apis", "tenants", "--chart-values-file", dir / "none"}),
+  EXPECT_THAT(set_up({"run", "--apis", "tenants", "--chart-values-file", dir / "none"}),
               HasSubstr("none"));
-  EXPECT_THAT(furnished({"run", "--apis", "tenants"}, {{"CHART_VALUES_FILE", list}}),
+  EXPECT_THAT(set_up({"run", "--apis", "tenants"}, {{"CHART_VALUES_FILE", list}}),
               HasSubstr("list.yaml"))
       << "the variable wins over the flag";
 }
@@ -298,15 +278,15 @@ TEST(TenantArguments, C6_AValuesFileThatIsNoneEndsTheStart) {
 TEST(TenantArguments, HomeIsAClusterUnlessSomebodySaysOtherwise) {
   const auto said = [](std::vector<std::string> words) {
     words.insert(words.begin(), {"run", "--apis", "tenants"});
-    EXPECT_EQ(furnished(words), "");
-    const parse_outcome run = parsed(words);
-    return run.parsed ? std::get<run_arguments>(*run.parsed).fleet.self_cluster
-                      : std::optional<bool>();
+    std::vector<units::api> made;
+    EXPECT_EQ(set_up(words, {}, nullptr, &made), "");
+    return made.size() == 1 && made.front().wants_home_in_fleet;
   };
-  EXPECT_EQ(said({}), std::nullopt);
-  EXPECT_EQ(said({"--self-cluster"}), true);
-  EXPECT_EQ(said({"--self-cluster=false"}), false);
-  EXPECT_EQ(said({"--no-self-cluster"}), false);
+  EXPECT_TRUE(said({}));
+  EXPECT_FALSE(said({"--fleet", "secrets"}));
+  EXPECT_TRUE(said({"--fleet", "secrets", "--self-cluster"}));
+  EXPECT_FALSE(said({"--self-cluster=false"}));
+  EXPECT_FALSE(said({"--no-self-cluster"}));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // What is drawn, as a terminal shows it.
 #include "tests/cli/terminal.hpp"
 
+#include "cli/apis.hpp"
 #include "cli/commands.hpp"
-#include "cli/demo/show.hpp"
-#include "cli/demo/view.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/commands/demo/show.hpp"
+#include "simulation/commands/demo/view.hpp"
 #include "simulation/node_world.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,7 @@ void watch(std::size_t clusters, std::size_t nodes, colours with, terminal& t, t
   o.nodes = nodes;
   const auto world = std::make_unique<simulation::node_world>(l, o);
   ASSERT_TRUE(world->start());
-  service_options options;
+  service_options options = with_all_apis();
   options.home = world->home();
   service windlass(l, std::move(options), reactor::logger());
   demo::show_options show;

@@ -1,7 +1,8 @@
 // The page of a running service in virtual time: it says what `status` says, soon, and nothing
 // while nothing happens.
-#include "cli/ui/fleet_page.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
+#include "service/ui/fleet_page.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/cli/schema.hpp"
 #include "tests/reactor/temporary_folder.hpp"
@@ -23,7 +24,7 @@ namespace json = boost::json;
 
 /// A service on a simulated fleet with its page, and a reader of it.
 struct shown_fleet {
-  explicit shown_fleet(simulation::world_options o, service_options with = {})
+  explicit shown_fleet(simulation::world_options o, service_options with = with_all_apis())
       : world(std::make_unique<simulation::node_world>(l, o)) {
     if (!world->start()) throw std::runtime_error("no world");
     with.home = world->home();
@@ -261,7 +262,7 @@ TEST(Ui, ShowsPoliciesWithTheirDigestAndWhyTheNewestWasRefused) {
       "end } }";
   reactor::temporary_folder packs;
   packs.write("mine/policy.lua", good);
-  service_options with;
+  service_options with = with_all_apis();
   with.policies.emplace_back(packs.path());
   simulation::world_options o = fleet_of(1, 3);
   o.mishaps = false;

@@ -1,7 +1,7 @@
 // The chart is the one source of every manifest in deploy/: what our engine renders it to, and that
 // nothing there is older.
-#include "cli/arguments.hpp"
-#include "cli/service/apis.hpp"
+#include "cli/apis.hpp"
+#include "cli/commands.hpp"
 #include "helm/commands/commands.hpp"
 #include "tests/deploy/files.hpp"
 
@@ -53,8 +53,7 @@ std::map<fs::path, std::string> made_files() {
   for (const char* name : {"controller-rbac", "controller", "service", "poddisruptionbudget",
                            "networkpolicy", "daemon-pull-secrets", "service-limits"})
     one("base", name, "");
-  for (const char* name :
-       {"daemon-namespace", "daemon-rbac", "daemon", "daemon-own-node-only"})
+  for (const char* name : {"daemon-namespace", "daemon-rbac", "daemon", "daemon-own-node-only"})
     one("daemon", name, "");
   one("components/releases", "releases", "releases.enabled=true");
   one("components/compose", "compose", "compose.enabled=true");
@@ -146,9 +145,8 @@ TEST(Deploy, TheProgramKnowsEveryArgumentThatItsManifestsGiveIt) {
   ASSERT_EQ(lines.size(), 2u);
   for (const auto& words : lines) {
     EXPECT_GE(words.size(), 3u);
-    const auto parsed = cli::parse_arguments(
-        words, [](std::string_view) { return std::string(); }, cli::names_of(cli::apis()));
-    EXPECT_TRUE(parsed.parsed.has_value()) << parsed.err;
+    const auto parsed = cli::parsed(words);
+    EXPECT_TRUE(static_cast<bool>(parsed)) << parsed.err;
   }
 }
 
@@ -175,7 +173,8 @@ TEST(Deploy, ValuesReachWhatTheyName) {
         "resources: [serviceaccounts/token]", "resourceNames: [bootc-operator-controller-manager]"},
        {"kind: Deployment", "kind: Service\n", "PodDisruptionBudget", "leader-election", "-fleet\n",
         "port: metrics", "service-limits"}},
-      {{"controller.enabled=false,tenants.enabled=true,serviceLimits.namespaces={kube-system,argo}"},
+      {{"controller.enabled=false,tenants.enabled=true,serviceLimits.namespaces={kube-system,"
+        "argo}"},
        {"name: bootc-operator-service-limits", "\"kube-system\", \"argo\"]'"},
        {"it is no kubeconfig"}},
       {{"pullSecrets={pull,other}"}, {"resourceNames: [\"pull\",\"other\"]"}, {"rules: []"}},

@@ -1,10 +1,10 @@
 // What people read: its links lead somewhere, its commands are known, and the messages it explains
 // are those of the program.
-#include "cli/arguments.hpp"
-#include "cli/reference/reference.hpp"
-#include "cli/service/apis.hpp"
+#include "cli/apis.hpp"
+#include "cli/commands.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "reactor/plain/entropy.hpp"
+#include "service/reference/reference.hpp"
 #include "tests/deploy/files.hpp"
 
 #include <gtest/gtest.h>
@@ -147,10 +147,9 @@ TEST(Docs, TheProgramKnowsEveryCommandThatIsWritten) {
     if (words.empty() || w.text.find('|') != std::string::npos || words.front() == "helm") continue;
     if (std::ranges::any_of(words, [](const std::string& x) { return x == "X" || x == "-o"; }))
       continue;
-    const auto said = cli::parse_arguments(
-        words, [](std::string_view) { return std::string(); }, cli::names_of(cli::apis()));
+    const auto said = cli::parsed(words);
     ++tried;
-    if (said.parsed.has_value()) continue;
+    if (said) continue;
     // A sentence may name a command without what it needs.
     EXPECT_NE(said.err.find("required"), std::string::npos)
         << w.page << ": windlass " << w.text << ": " << said.err;
@@ -271,7 +270,7 @@ TEST(Docs, TheReferenceIsAsTheProgramTellsIt) {
   for (const auto& f : fs::directory_iterator(root / "docs/schema")) files.insert(f.path());
   for (const fs::path& f : files) schemas.push_back(bytes_of(f));
   const fs::path folder = root / "docs/reference";
-  for (const auto& [name, text] : cli::reference_pages(cli::apis(), schemas)) {
+  for (const auto& [name, text] : cli::reference_pages(cli::program(), cli::apis(), schemas)) {
     if (std::getenv("WINDLASS_RENDER")) std::ofstream(folder / name) << text;
     EXPECT_TRUE(bytes_of(folder / name) == text)
         << "docs/reference/" << name << " is older than the program: ./dev render";
@@ -338,8 +337,8 @@ TEST(Docs, TheMessagesThatAreExplainedAreThoseOfTheProgram) {
   // The kubelet's and the API server's.
   const std::set<std::string> others = {"ErrImagePull", "ImagePullBackOff", "violates PodSecurity"};
   std::string everything;
-  for (const char* folder :
-       {"cli", "k8s", "bootc", "units", "helm", "registry", "deploy/chart/templates"})
+  for (const char* folder : {"cli", "app", "service", "k8s", "bootc", "units", "helm", "registry",
+                             "deploy/chart/templates"})
     for (const auto& f : fs::recursive_directory_iterator(root / folder))
       if (f.is_regular_file()) everything += bytes_of(f.path());
   const std::regex quoted("`([^`]+)`");
@@ -364,7 +363,8 @@ std::set<std::string> all_tests() {
     const bool lists = f.path().filename() == "CMakeLists.txt";
     if (!lists && f.path().extension() != ".cpp") continue;
     const std::string text = bytes_of(f.path());
-    for (std::sregex_iterator it(text.begin(), text.end(), lists ? live : test), end; it != end; ++it)
+    for (std::sregex_iterator it(text.begin(), text.end(), lists ? live : test), end; it != end;
+         ++it)
       all.insert(lists ? (*it)[1].str() : (*it)[1].str() + "." + (*it)[2].str());
   }
   return all;
@@ -378,7 +378,8 @@ TEST(Docs, EveryThreatNamesTestsThatExist) {
   const std::regex named(R"(`([\w.]+)`)");
   std::size_t rows = 0;
   for (const std::string& line : lines_of(page.substr(table))) {
-    if (!line.starts_with("| ") || line.starts_with("| attack") || line.starts_with("| ---")) continue;
+    if (!line.starts_with("| ") || line.starts_with("| attack") || line.starts_with("| ---"))
+      continue;
     const std::string last = line.substr(line.rfind('|', line.size() - 2));
     std::size_t found = 0;
     for (std::sregex_iterator it(last.begin(), last.end(), named), end; it != end; ++it, ++found)

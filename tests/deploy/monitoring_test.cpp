@@ -1,9 +1,9 @@
 // The dashboard and the alerts against what the program emits: every metric, label and code in a
 // PromQL expression exists, every runbook leads to its place in the troubleshooting, and every
 // alert has tests.
-#include "cli/metrics/own_metrics.hpp"
-#include "cli/service/apis.hpp"
+#include "cli/apis.hpp"
 #include "formats/yaml/yaml.hpp"
+#include "service/metrics/own_metrics.hpp"
 #include "tests/deploy/files.hpp"
 
 #include <boost/json.hpp>

@@ -1,12 +1,13 @@
 #include "tests/fail_points/memory_run.hpp"
 
 #include "bootc/api.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/fleet_server.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 #include "simulation/manifests.hpp"
 #include "simulation/node_world.hpp"
 
@@ -75,7 +76,7 @@ private:
   }
 
   reactor::awaitable<void> serve() {
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world_->home();
     o.policies.emplace_back(WINDLASS_SOURCE_DIR "/policies/examples");
     o.metrics_at = reactor::endpoint{"windlass", 8080};

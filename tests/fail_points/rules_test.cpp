@@ -48,7 +48,8 @@ TEST(LostMemory, NoThreadLocalHasADestructor) {
   const std::regex plain(
       R"(thread_local (const |constinit )?(share|int|bool|char|std::size_t|std::uint64_t|std::array<char, \w+>|\w+\*|const char\*) )");
   std::size_t seen = 0;
-  for (const char* folder : {"reactor", "registry", "k8s", "policies", "bootc", "cli"})
+  for (const char* folder :
+       {"reactor", "registry", "k8s", "policies", "bootc", "app", "service", "cli"})
     for (const auto& file :
          fs::recursive_directory_iterator(fs::path(WINDLASS_SOURCE_DIR) / folder)) {
       if (file.path().extension() != ".cpp" && file.path().extension() != ".hpp") continue;

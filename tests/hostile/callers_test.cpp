@@ -2,10 +2,11 @@
 // honest one asks beside.
 #include "bench/hostile/callers.hpp"
 
-#include "cli/service/service.hpp"
-#include "cli/ui/fleet_page.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "service/service.hpp"
+#include "service/ui/fleet_page.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,7 +54,7 @@ outcome meet(const caller& who) {
   reactor::loop l(reactor::loop::mode::simulated, 7);
   reactor::memory_network::of(l).faults("").latency = 5ms;
   {
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.discover = false;
     o.health_at = health;
     o.metrics_at = metrics;

@@ -1,5 +1,6 @@
-#include "cli/overview/overview.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/hostile/canary.hpp"
 #include "tests/k8s/client/api_server.hpp"
@@ -53,7 +54,7 @@ TEST_F(Canary, NothingOfAServiceShowsACredential) {
     for (const bench::hostile::kubeconfig& k : bench::hostile::kubeconfigs())
       if (!k.local && !k.says.empty() && k.text.size() < 100'000) add(k.text);
 
-    cli::service_options options;
+    cli::service_options options = cli::with_all_apis();
     options.home = home.server.to();
     options.home.token.bytes = reactor::secret(std::string(bait));
     options.home_alone_is_a_fleet = false;
@@ -165,7 +166,7 @@ TEST_F(Canary, NoPolicyCanReachACredential) {
             {{"kubeconfig", formats::encode_base64(text)},
              {"more", formats::encode_base64(bait)}}}});
     }
-    cli::service_options options;
+    cli::service_options options = cli::with_all_apis();
     options.home = world.home();
     options.policies.emplace_back(packs.path());
     cli::service windlass(

@@ -3,7 +3,7 @@
 // other described hooks, and the rest take turns: a call of most of them uses up its budget.
 #include "bench/hostile/packs.hpp"
 #include "bench/hostile/packs_table.hpp"
-#include "cli/policy/hooks.hpp"
+#include "cli/apis.hpp"
 #include "policies/host/pack.hpp"
 #include "reactor/loop.hpp"
 #include "tests/reactor/run.hpp"
@@ -38,8 +38,7 @@ std::string with_every_hook(const std::string& policy) {
 }
 
 std::vector<argument> question_of(const policies::hook& h, const policies::pack& p) {
-  for (const policies::hook* like :
-       {&h, policies::find_hook(*cli::all_hooks(), "rollout.plan")}) {
+  for (const policies::hook* like : {&h, policies::find_hook(*cli::all_hooks(), "rollout.plan")}) {
     if (!like->typical) continue;
     auto all = like->typical(p);
     if (!all.empty()) return std::move(all.front());

@@ -2,7 +2,7 @@
 // in our memory when a cluster has left and when everything has ended.
 #include "reactor/plain/memory.hpp"
 
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "formats/base64.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/fleet_server.hpp"
@@ -10,6 +10,7 @@
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
+#include "service/service.hpp"
 #include "tests/hostile/memory_search.hpp"
 #include "tests/reactor/run.hpp"
 
@@ -235,7 +236,7 @@ TEST_F(CanaryMemory, HoldsNoCredentialOfAClusterThatHasLeft) {
   {
     reactor::loop l(reactor::loop::mode::real);
     reactor::run_task(l, [&]() -> awaitable<void> {
-      cli::service_options options;
+      cli::service_options options = cli::with_all_apis();
       {
         k8s::kubeconfig_options reading;
         reading.source = "home";

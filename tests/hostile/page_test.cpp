@@ -1,9 +1,10 @@
 // Callers of the page that hold something: each thing that they may hold is shown at each place
 // that takes it, and no answer tells of the fleet. The right token is shown beside and never waits.
-#include "cli/service/service.hpp"
-#include "cli/ui/fleet_page.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "service/service.hpp"
+#include "service/ui/fleet_page.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +62,7 @@ struct locked_page {
   void play(std::function<awaitable<void>()> talk) {
     change_token(token);
     {
-      cli::service_options o;
+      cli::service_options o = cli::with_all_apis();
       o.discover = false;
       k8s::connection nowhere;
       nowhere.server = "http://nowhere:6443";

@@ -1,12 +1,13 @@
 // Clusters, kubeconfigs and policies put what a terminal would obey into every text that is theirs;
 // nothing of it may reach a person raw.
-#include "cli/demo/show.hpp"
-#include "cli/overview/overview.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "formats/base64.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
+#include "simulation/commands/demo/show.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/hostile/canary.hpp"
 #include "tests/k8s/client/api_server.hpp"
@@ -79,7 +80,7 @@ std::map<std::string, std::string> shown(const std::string& body) {
       EXPECT_TRUE(made) << made.error().message();
       co_await home.stop();
     }
-    cli::service_options options;
+    cli::service_options options = cli::with_all_apis();
     options.home = world.home();
     options.policies.emplace_back(packs.path());
     options.health_at = reactor::endpoint{"windlass", 8081};
@@ -221,7 +222,7 @@ TEST(HostileText, OfServersIsNeverShownRawWhereverTheyPutIt) {
                canary_run::kubeconfig("uid" + std::to_string(clusters), "token: t"));
       ++clusters;
     }
-    cli::service_options options;
+    cli::service_options options = cli::with_all_apis();
     options.home = home.server.to();
     options.home_alone_is_a_fleet = false;
     cli::service windlass(

@@ -1,7 +1,8 @@
 // The canary example on a running fleet: the rest waits until the canaries have proved themselves
 // for ten minutes.
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
@@ -51,7 +52,7 @@ private:
       if (annotations && annotations->as_object().contains("bootc.dev/in-reboot-slot"))
         taken_.emplace(w.name, loop_.now() - began_);
     };
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world_->home();
     o.policies.emplace_back(WINDLASS_SOURCE_DIR "/policies/examples");
     cli::service windlass(loop_, std::move(o), reactor::logger());

@@ -1,7 +1,8 @@
 // What the owner of a fleet says about its clusters, as labels of their kubeconfig Secrets, reaches
 // the policies.
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -92,7 +93,7 @@ private:
     };
     label(0, "prod");
     label(1, "dev");
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world_->home();
     o.policies.emplace_back(folder_.string());
     cli::service windlass(loop_, std::move(o), reactor::logger());

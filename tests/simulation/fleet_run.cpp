@@ -1,11 +1,13 @@
 #include "tests/simulation/fleet_run.hpp"
 
-#include "cli/simulate/trial.hpp"
+#include "cli/apis.hpp"
+#include "simulation/commands/simulate/trial.hpp"
 
 namespace simulation {
 
 run_outcome run_fleet(std::uint64_t seed, disturbances how) {
   cli::simulate::trial t;
+  t.apis = cli::apis();
   t.fleet = usual_fleet(3, 5);
   t.fleet.disturbed_for = std::chrono::minutes(5);
   t.fleet.patience = std::chrono::hours(1);

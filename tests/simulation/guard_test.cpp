@@ -1,9 +1,10 @@
 // disruption/guard on objects of the cluster: how they are named, what is seen of them, and a
 // rollout that waits for them.
 #include "bootc/pool/guard/guarded.hpp"
-#include "cli/overview/overview.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
@@ -121,7 +122,7 @@ struct guarded_fleet {
   }
   awaitable<void> run() {
     (void)world->start();
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world->home();
     cli::service windlass(l, std::move(o), reactor::logger());
     auto started = co_await windlass.start();

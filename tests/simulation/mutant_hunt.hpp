@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/simulate/trial.hpp"
+#include "simulation/commands/simulate/trial.hpp"
 
 #include <gtest/gtest.h>
 

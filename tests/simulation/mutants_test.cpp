@@ -1,8 +1,9 @@
 // Each safety rule is there because the simulation finds out when it is gone. The rules are
 // switched off by this program's own answer to bootc::keeps(); the product's has no such thing.
 #include "bootc/pool/safety.hpp"
-#include "cli/simulate/trial.hpp"
+#include "cli/apis.hpp"
 #include "reactor/system/private_folder.hpp"
+#include "simulation/commands/simulate/trial.hpp"
 #include "tests/simulation/mutant_hunt.hpp"
 
 #include <gtest/gtest.h>
@@ -42,6 +43,7 @@ std::ostream& operator<<(std::ostream& out, const mutant& m) {
 
 trial trial_of(const mutant& m, std::uint64_t seed, const std::string& editable) {
   trial t;
+  t.apis = cli::apis();
   t.fleet = simulation::usual_fleet(m.clusters, m.nodes);
   t.fleet.faults = m.faults;
   t.fleet.patience = std::chrono::hours(1);

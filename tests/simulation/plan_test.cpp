@@ -1,8 +1,9 @@
 // What `windlass plan` says before a rollout is what `windlass run` then does: one planner behind
 // both.
-#include "cli/overview/overview.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
@@ -50,7 +51,7 @@ public:
 
 private:
   std::unique_ptr<cli::service> windlass(units::mode does) {
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world_->home();
     o.does = does;
     return std::make_unique<cli::service>(loop_, std::move(o), reactor::logger());

@@ -1,13 +1,13 @@
 // Policies tried on what was asked before, and on a fleet as it is.
-#include "cli/policy/replay.hpp"
+#include "policies/commands/replay.hpp"
 
-#include "cli/overview/changes.hpp"
-#include "cli/overview/overview.hpp"
-#include "cli/policy/explain.hpp"
-#include "cli/policy/hooks.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
+#include "policies/commands/explain.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
+#include "service/overview/changes.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -45,7 +45,7 @@ protected:
   }
   std::unique_ptr<cli::service> windlass(units::mode does, std::string policies = {},
                                          std::string record = {}) {
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world_->home();
     o.does = does;
     if (!policies.empty()) o.policies.emplace_back(std::move(policies));

@@ -1,9 +1,10 @@
 // An API server whose etcd is restored from a backup under the service: its versions go back.
 #include "bootc/api.hpp"
 #include "bootc/bootc_cluster.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
@@ -55,7 +56,7 @@ struct restored_fleet {
 
   awaitable<void> run() {
     (void)world->start();
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world->home();
     cli::service windlass(l, std::move(o), reactor::logger());
     auto started = co_await windlass.start();

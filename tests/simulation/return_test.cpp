@@ -1,8 +1,9 @@
 // A pool with `onFailure: Return` on simulated machines: an image that makes nodes ill takes itself
 // back, whoever is killed meanwhile, and within the same rules as any other rollout.
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
@@ -58,7 +59,7 @@ private:
   reactor::awaitable<bool> work_until(Done done, reactor::nanoseconds at_most) {
     const reactor::steady_time deadline = loop_.now() + at_most;
     while (!done() && loop_.now() < deadline) {
-      cli::service_options o;
+      cli::service_options o = cli::with_all_apis();
       o.home = world_->home();
       o.packs_are_tested = true;
       o.shelf = packs_;
@@ -156,7 +157,8 @@ TEST(ReturningFromAnImageThatDoesNotBoot, EveryNodeRunsTheImageBefore) {
   for (const mishap of : {mishap::fall_back, mishap::die}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const returned r = return_run(seed, of).go();
-      const std::string which = std::to_string(static_cast<int>(of)) + ", seed " + std::to_string(seed);
+      const std::string which =
+          std::to_string(static_cast<int>(of)) + ", seed " + std::to_string(seed);
       EXPECT_EQ(r.reason, "RolloutReturned") << which;
       EXPECT_EQ(r.back, r.nodes) << which;
       EXPECT_EQ(r.writes_at_rest, 0u) << which;

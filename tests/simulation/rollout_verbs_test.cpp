@@ -1,9 +1,10 @@
 // `windlass rollout` as a person uses it beside a running service: what is shown, what is written,
 // and where.
-#include "cli/rollout/rollout.hpp"
-#include "cli/service/apis.hpp"
-#include "cli/service/service.hpp"
+#include "bootc/registry_settings.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
+#include "service/commands/rollout/rollout.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 #include "simulation/tag_registry.hpp"
 
@@ -51,7 +52,7 @@ protected:
     return a;
   }
   awaitable<said> say(cli::rollout_arguments a) {
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world_->home();
     o.does = units::mode::look;
     cli::service looking(loop_, std::move(o), reactor::logger());
@@ -96,7 +97,7 @@ protected:
       label(0, "test");
       label(1, "prod");
       label(2, "prod");
-      cli::service_options o;
+      cli::service_options o = cli::with_all_apis();
       o.home = world_->home();
       if (registry) {
         EXPECT_TRUE(registry->start());
@@ -106,11 +107,11 @@ protected:
           });
           c->set_image(registry->ref());
         }
-        cli::registry_arguments how;
-        how.interval = 2s;
+        bootc::registry_settings how;
+        how.interval.value = 2s;
         const std::string ref = registry->ref();
-        how.insecure = {ref.substr(0, ref.find('/'))};  // it speaks no TLS
-        o.apis = cli::with_registries(cli::apis(), how, std::string());
+        how.insecure.value = {ref.substr(0, ref.find('/'))};  // it speaks no TLS
+        bootc::set_up(units::named(o.apis, "bootc"), bootc::settings_from(how, {}, "windlass"));
       }
       cli::service acting(loop_, std::move(o), reactor::logger());
       auto started = co_await acting.start();

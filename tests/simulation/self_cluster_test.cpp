@@ -1,8 +1,9 @@
 // Home as a cluster of its own fleet, as the service keeps it.
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ TEST(SelfClusterOfAService, S5_WithoutTheRightToItsSecretTheOthersAreServedAllTh
   tasks.start("service", [&]() -> reactor::awaitable<void> {
     const bool up = world.start().has_value();
     EXPECT_TRUE(up);
-    cli::service_options s;
+    cli::service_options s = cli::with_all_apis();
     s.home = world.home();
     s.self_cluster = k8s::self_cluster_options();
     cli::service windlass(l, std::move(s), reactor::logger([&l] { return l.wall(); }, lines));

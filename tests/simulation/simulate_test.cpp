@@ -1,10 +1,10 @@
 // What `windlass simulate` is made of: fleet files, campaigns, the small form of a failure,
 // reports.
+#include "cli/apis.hpp"
 #include "cli/commands.hpp"
-#include "cli/simulate/campaign.hpp"
-#include "cli/simulate/crew.hpp"
-#include "cli/simulate/report.hpp"
-#include "cli/simulate/crew.hpp"
+#include "simulation/commands/simulate/campaign.hpp"
+#include "simulation/commands/simulate/crew.hpp"
+#include "simulation/commands/simulate/report.hpp"
 #include "simulation/fleet_file.hpp"
 
 #include <boost/json.hpp>
@@ -92,6 +92,7 @@ TEST(FleetFile, NonsenseIsRefusedByItsPath) {
 
 simulate::campaign small(std::uint64_t seeds) {
   simulate::campaign c;
+  c.apis = cli::apis();
   c.fleet = usual_fleet(2, 4);
   c.policies = {""};
   c.first_seed = 1;

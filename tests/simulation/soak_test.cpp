@@ -1,5 +1,5 @@
 // A month of a fleet in virtual time: what comes and goes must leave nothing behind.
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "formats/base64.hpp"
 #include "k8s/informer/intern.hpp"
 #include "k8s/sim/server.hpp"
@@ -7,6 +7,7 @@
 #include "reactor/net/certificates.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "reactor/net/tls.hpp"
+#include "service/service.hpp"
 #include "simulation/manifests.hpp"
 #include "simulation/pool_cluster.hpp"
 
@@ -193,7 +194,7 @@ private:
   }
 
   awaitable<void> live() {
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home.server = "http://home";
     o.home.source = "the soak";
     o.policies.emplace_back(policies_);

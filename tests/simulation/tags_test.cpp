@@ -1,14 +1,14 @@
 // A fleet that follows a tag: what `windlass demo --tags` shows, and what `windlass simulate` does
 // to registries.
-#include "cli/arguments.hpp"
-#include "cli/demo/show.hpp"
-#include "cli/output.hpp"
-#include "cli/overview/overview.hpp"
-#include "cli/service/apis.hpp"
-#include "cli/simulate/campaign.hpp"
-#include "cli/simulate/report.hpp"
+#include "app/output.hpp"
+#include "bootc/registry_settings.hpp"
+#include "cli/apis.hpp"
 #include "formats/digest.hpp"
 #include "reactor/loop.hpp"
+#include "service/overview/overview.hpp"
+#include "simulation/commands/demo/show.hpp"
+#include "simulation/commands/simulate/campaign.hpp"
+#include "simulation/commands/simulate/report.hpp"
 #include "simulation/node_world.hpp"
 #include "simulation/tag_registry.hpp"
 
@@ -56,13 +56,13 @@ private:
     EXPECT_TRUE(registry_.start());
     EXPECT_TRUE(world_->start());
     world_->roll_out(registry_.ref());
-    cli::service_options options;
+    cli::service_options options = cli::with_all_apis();
     options.home = world_->home();
-    cli::registry_arguments how;
-    how.interval = 2s;
+    bootc::registry_settings how;
+    how.interval.value = 2s;
     const std::string ref = registry_.ref();
-    how.insecure = {ref.substr(0, ref.find('/'))};  // it speaks no TLS
-    options.apis = cli::with_registries(cli::apis(), how, std::string());
+    how.insecure.value = {ref.substr(0, ref.find('/'))};  // it speaks no TLS
+    bootc::set_up(units::named(options.apis, "bootc"), bootc::settings_from(how, {}, "windlass"));
     cli::service windlass(loop_, std::move(options), reactor::logger());
     cli::demo::show_options show;
     show.roll_out = [this] { registry_.move(simulation::new_image); };
@@ -104,6 +104,7 @@ TEST(DemoTags, TheTagMovesAndTheFleetFollowsWithoutAnythingBroken) {
 
 TEST(SimulatedRegistries, TagsMoveAndSecretsRotateAndAllArriveAtTheLastOne) {
   simulate::campaign c;
+  c.apis = cli::apis();
   c.fleet = simulation::usual_fleet(2, 4);
   c.fleet.faults = {trouble::registries, trouble::tag_moves, trouble::secret_rotations};
   c.policies = {""};

@@ -1,12 +1,13 @@
 // One chart on clusters of a simulated fleet: the judge sees each kind of violation, and whoever is
 // judged keeps the rules while everything goes wrong.
-#include "cli/simulate/trial.hpp"
+#include "cli/apis.hpp"
 #include "formats/base64.hpp"
 #include "formats/gzip.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/commands/simulate/trial.hpp"
 #include "simulation/tenant_invariants.hpp"
 
 #include <boost/json.hpp>
@@ -216,6 +217,7 @@ TEST_F(TenantInvariants, ADeletionThatLeavesTheReleaseIsSeen) {
 
 cli::simulate::trial of_tenants(std::uint64_t seed) {
   cli::simulate::trial t;
+  t.apis = cli::apis();
   t.fleet = usual_fleet(3, 3, {.tenants = 3});
   t.fleet.faults = all_troubles();
   t.fleet.faults.erase(trouble::policy_swaps);

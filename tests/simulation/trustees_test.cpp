@@ -1,10 +1,11 @@
 // Instances of Trustee on clusters of a simulated fleet: the judge sees each kind of violation, and
 // whoever is judged keeps the rules while everything goes wrong.
-#include "cli/simulate/trial.hpp"
+#include "cli/apis.hpp"
 #include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/commands/simulate/trial.hpp"
 #include "simulation/manifests.hpp"
 #include "simulation/trustee_invariants.hpp"
 
@@ -31,8 +32,7 @@ protected:
     api_.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
     api_.on_write = [this](const k8s::sim::written& w) { judge_.saw(0, w); };
     judge_.by_person([this] {
-      put("TrusteeConfig", "t", {},
-                      {{"spec", {{"version", "v0.21.0"}, {"instanceName", "t"}}}});
+      put("TrusteeConfig", "t", {}, {{"spec", {{"version", "v0.21.0"}, {"instanceName", "t"}}}});
     });
     put("KbsConfig", "t-kbs-config", instance_, {{"spec", {{"kbsConfigMapName", "c"}}}});
   }
@@ -197,6 +197,7 @@ TEST_F(TrusteeInvariants, WhatIsLeftOfAnInstanceIsSeen) {
 
 cli::simulate::trial small_trustees(std::uint64_t seed) {
   cli::simulate::trial t;
+  t.apis = cli::apis();
   t.fleet = usual_fleet(2, 3, {.trustees = 3});
   t.fleet.faults = all_troubles();
   t.fleet.faults.erase(trouble::policy_swaps);

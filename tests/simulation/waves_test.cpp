@@ -1,8 +1,9 @@
 // Twelve clusters in three waves: the second begins when the first has proved itself, and not while
 // a canary has failed.
-#include "cli/overview/overview.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
 #include "reactor/loop.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
@@ -61,7 +62,7 @@ protected:
   }
 
   std::unique_ptr<cli::service> service(units::mode does) {
-    cli::service_options o;
+    cli::service_options o = cli::with_all_apis();
     o.home = world_.home();
     o.does = does;
     return std::make_unique<cli::service>(loop_, std::move(o), reactor::logger());

@@ -1,5 +1,11 @@
+// The settings of Tenants and KryptonDeployments as a command line and an environment say them.
 #include "helm/tenants/desired/settings.hpp"
 
+#include "app/command.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+#include "units/api.hpp"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,118 +14,121 @@ namespace helm::tenants {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 
+/// The options of a command that both APIs declare their settings for.
+struct two_apis {
+  std::vector<std::string> names = {"tenants", "kryptondeployments"};
+  bool named = true;
+  std::shared_ptr<told_settings> told;
+};
+
+/// A command line and an environment, and what the settings are by them.
 struct process {
+  std::vector<std::string> flags;
   std::map<std::string, std::string> variables;
-  given_settings given;
 
-  outcome<read_settings_result> read() {
-    given.environment = [this](std::string_view name) {
-      const auto found = variables.find(std::string(name));
-      return found == variables.end() ? std::string() : found->second;
-    };
-    return read_settings(given);
+  struct answer {
+    app::parse_outcome line;
+    outcome<settings> all = problem{};
+  };
+  answer read() const {
+    static const std::vector<units::api> none;
+    const app::program p{"windlass",
+                         "",
+                         "",
+                         {app::command_of<two_apis>(
+                             "run", "",
+                             [](app::flags& f, two_apis& to) {
+                               f.choice_of_apis(to.names, to.named);
+                               to.told = declare_settings(f);
+                               declare_settings_of_regions(f, *to.told);
+                               f.config();
+                             },
+                             [](const two_apis&, const app::invocation&) { return 0; })}};
+    std::vector<std::string> words = {"run"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    answer out;
+    out.line = app::parse(
+        p, words,
+        [this](std::string_view name) {
+          const auto found = variables.find(std::string(name));
+          return found == variables.end() ? std::string() : found->second;
+        },
+        none);
+    const auto* options = out.line.options<two_apis>();
+    out.all = options ? settings_from(*options->told) : outcome<settings>(problem{out.line.err});
+    return out;
   }
-  std::string effective(std::string_view name) {
-    const auto r = read();
-    if (!r) return r.error().text;
-    for (const auto& e : r->effective)
-      if (e.name == name) return e.value + " (" + e.origin + ")";
+  settings all() const {
+    const answer a = read();
+    EXPECT_TRUE(a.all) << (a.all ? "" : a.all.error().text);
+    return a.all ? *a.all : settings();
+  }
+  std::string effective(std::string_view name) const {
+    const answer a = read();
+    if (!a.all) return a.all.error().text;
+    for (const app::setting& s : a.line.settings())
+      if (s.name == name) return s.value + " (" + s.origin + ")";
     return "absent";
   }
-  std::string problem() {
-    const auto r = read();
-    return r ? std::string() : r.error().text;
+  std::string problem_text() const {
+    const answer a = read();
+    return a.all ? std::string() : a.all.error().text;
   }
 };
 
 TEST(TenantSettings, C1_WithoutAnythingTheDefaultsAreShown) {
-  process p;
-  const auto r = p.read();
-  ASSERT_TRUE(r) << r.error().text;
-  EXPECT_EQ(
-      r->line(),
-      "chart-repo=https://charts.jetstack.io (default), chart-name=cert-manager (default), "
-      "chart-version=1.19.1 (default), chart-values-file= (default), chart-install-crds=false "
-      "(default), namespace=default (default), "
-      "kubeconfig-label=sigs.k8s.io/multicluster-runtime-kubeconfig (default), "
-      "kubeconfig-key=kubeconfig (default), watch-kubeconfig= (default), watch-context= (default), "
-      "ensure-watch-crds=false (default), watch-kubeconfig-secret= (default), "
-      "watch-kubeconfig-secret-namespace=default (default), "
-      "watch-kubeconfig-secret-key=kubeconfig (default), watch-namespaces= (default), kubeconfig= "
-      "(default), metrics-bind-address=:8080 (default), health-probe-bind-address=:8081 (default), "
-      "leader-elect=false (default), apis=tenants,kryptondeployments (default), self-cluster=true "
-      "(default), tenant-drift=report (default), allow-exec-auth=false (default), "
-      "allow-secret-lookup=false (default), allow-system-namespaces=false (default), "
-      "notes-namespace=bootc-operator (default), records-namespace= (default), "
-      "region-secret-namespaces= (default), "
-      "max-concurrent-per-cluster=4 (default), max-concurrent-helm=16 (default), max-failures=0 "
-      "(default), wave-soak=0s (default), log-level=info (default), log-format=console (default), "
-      "ALLOW_CHART_SKIP= (default), "
-      "KRYPTON_CHECK_INTERVAL=60s (default), HELM_DRIVER= (default), HELM_MAX_HISTORY=10 "
-      "(default), "
-      "HELM_REPOSITORY_CONFIG=/.config/helm/repositories.yaml (default), "
-      "HELM_REPOSITORY_CACHE=/.cache/helm/repository (default), "
-      "HELM_REGISTRY_CONFIG=/.config/helm/registry.json (default)");
-  settings standard;
-  standard.chart = {"https://charts.jetstack.io", "cert-manager", "1.19.1"};
-  standard.ns = standard.home_secret_ns = "default";
-  standard.kubeconfig_label = "sigs.k8s.io/multicluster-runtime-kubeconfig";
-  standard.kubeconfig_key = standard.home_secret_key = "kubeconfig";
-  standard.unlike_krypton = r->all.unlike_krypton;
-  EXPECT_EQ(r->all, standard);
+  const process::answer a = process().read();
+  ASSERT_TRUE(a.all) << a.all.error().text;
+  std::string line;
+  for (const app::setting& s : a.line.settings()) line += s.name + "=" + s.value + " ";
+  EXPECT_EQ(line,
+            "compat= chart-repo=https://charts.jetstack.io chart-name=cert-manager "
+            "chart-version=1.19.1 chart-values-file= tenant-drift=report "
+            "max-concurrent-per-cluster=4 max-concurrent-helm=16 max-failures=0 wave-soak=0s "
+            "chart-install-crds=false self-cluster= allow-secret-lookup=false "
+            "allow-system-namespaces=false notes-namespace=bootc-operator records-namespace= "
+            "region-secret-namespaces= watch-namespaces= ensure-watch-crds=false config= "
+            "ALLOW_CHART_SKIP= KRYPTON_CHECK_INTERVAL=60s HELM_DRIVER= HELM_MAX_HISTORY=10 "
+            "HELM_REPOSITORY_CONFIG= HELM_REPOSITORY_CACHE= HELM_REGISTRY_CONFIG= ");
+  EXPECT_EQ(*a.all, default_settings());
+  EXPECT_EQ(a.all->chart.text(),
+            chart_coordinates({"https://charts.jetstack.io", "cert-manager", "1.19.1"}).text());
 }
 
 TEST(TenantSettings, WithCompatTheDefaultsAreThoseOfTheOriginalAndWhatIsSaidCounts) {
   process p;
-  EXPECT_EQ(p.read()->all.unlike_krypton.size(), krypton_defaults().size());
-  p.given.like = compat::krypton;
+  EXPECT_EQ(p.all().unlike_krypton.size(), krypton_defaults().size());
+  p.flags = {"--compat", "krypton"};
   EXPECT_EQ(p.effective("chart-install-crds"), "true (compat krypton)");
   EXPECT_EQ(p.effective("HELM_MAX_HISTORY"), "0 (compat krypton)");
-  EXPECT_TRUE(p.read()->all.install_crds);
-  EXPECT_FALSE(p.read()->all.install_crds_in_regions) << "it gives it to Tenants alone";
+  EXPECT_TRUE(p.all().install_crds);
+  EXPECT_FALSE(p.all().install_crds_in_regions) << "it gives it to Tenants alone";
   EXPECT_EQ(p.effective("chart-name"), "cert-manager (default)");
-  EXPECT_EQ(p.read()->all.unlike_krypton, std::vector<std::string>());
-  p.given.flags["chart-install-crds"] = {"false"};
+  EXPECT_EQ(p.all().unlike_krypton, std::vector<std::string>());
+  p.flags.push_back("--chart-install-crds=false");
   p.variables["HELM_MAX_HISTORY"] = "5";
   EXPECT_EQ(p.effective("chart-install-crds"), "false (flag)");
-  EXPECT_EQ(p.read()->all.max_history, 5);
-  EXPECT_EQ(p.read()->all.unlike_krypton, std::vector<std::string>());
+  EXPECT_EQ(p.all().max_history, 5);
+  EXPECT_EQ(p.all().unlike_krypton, std::vector<std::string>());
 }
 
-TEST(TenantSettings, C2_AVariableWinsOverItsFlag) {
-  for (const setting_kind& kind : setting_kinds()) {
-    if (kind.flag.empty() || kind.environment[0].empty()) continue;
+TEST(TenantSettings, C2_AVariableWinsOverItsFlagAndAFlagOverTheFile) {
+  const reactor::temporary_folder dir;
+  const std::string file =
+      dir.write("settings.yaml", "watch-namespaces: of-the-file\nchart-values-file: [a.yaml]\n");
+  for (const auto& [flag, variable] : {std::pair("watch-namespaces", "WATCH_NAMESPACES"),
+                                       {"chart-values-file", "CHART_VALUES_FILE"}}) {
     process p;
-    p.given.file[std::string(kind.flag)] = {"of-the-file"};
-    EXPECT_EQ(p.effective(kind.flag), "of-the-file (file)");
-    p.given.flags[std::string(kind.flag)] = {"of-the-flag"};
-    EXPECT_EQ(p.effective(kind.flag), "of-the-flag (flag)");
-    p.variables[std::string(kind.environment[0])] = "of-the-variable";
-    EXPECT_EQ(p.effective(kind.flag),
-              "of-the-variable (env " + std::string(kind.environment[0]) + ")");
+    p.flags = {"--config", file};
+    EXPECT_THAT(p.effective(flag), EndsWith("(file " + file + ")"));
+    p.flags.push_back("--" + std::string(flag) + "=of-the-flag");
+    EXPECT_EQ(p.effective(flag), "of-the-flag (flag)");
+    p.variables[variable] = "of-the-variable";
+    EXPECT_EQ(p.effective(flag), "of-the-variable (env " + std::string(variable) + ")");
   }
-}
-
-TEST(TenantSettings, C2_TheNamespaceOfThePodBeatsNoFlag) {
-  process p;
-  p.given.service_account_ns = " of-the-account\n";
-  EXPECT_EQ(p.effective("namespace"), "of-the-account (service account)");
-  p.variables["POD_NAMESPACE"] = "b";
-  EXPECT_EQ(p.effective("namespace"), "b (env POD_NAMESPACE)");
-  p.given.flags["namespace"] = {"a"};
-  EXPECT_EQ(p.effective("namespace"), "a (flag)");
-  EXPECT_EQ(p.effective("watch-kubeconfig-secret-namespace"), "a (default)");
-  p.variables["WATCH_NAMESPACE"] = "w";
-  EXPECT_EQ(p.effective("namespace"), "w (env WATCH_NAMESPACE)");
-}
-
-TEST(TenantSettings, C5_TheFirstOfTwoVariablesCounts) {
-  process p;
-  p.variables["WATCH_CLUSTER_KUBECONFIG"] = "/second";
-  EXPECT_EQ(p.effective("watch-kubeconfig"), "/second (env WATCH_CLUSTER_KUBECONFIG)");
-  p.variables["WATCH_KUBECONFIG"] = "/first";
-  EXPECT_EQ(p.effective("watch-kubeconfig"), "/first (env WATCH_KUBECONFIG)");
 }
 
 TEST(TenantSettings, EnsureWatchCrdsIsOnlySwitchedOn) {
@@ -128,7 +137,7 @@ TEST(TenantSettings, EnsureWatchCrdsIsOnlySwitchedOn) {
     p.variables["ENSURE_WATCH_CRDS"] = on;
     EXPECT_EQ(p.effective("ensure-watch-crds"), "true (env ENSURE_WATCH_CRDS)");
   }
-  p.given.flags["ensure-watch-crds"] = {"true"};
+  p.flags = {"--ensure-watch-crds"};
   for (const char* other : {"false", "TRUE", "0", "on"}) {
     p.variables["ENSURE_WATCH_CRDS"] = other;
     EXPECT_EQ(p.effective("ensure-watch-crds"), "true (flag)") << other;
@@ -139,10 +148,10 @@ TEST(TenantSettings, X4_OnlyTheExactTextAllowsToSkipAChart) {
   process p;
   for (const char* text : {"TRUE", "1", "yes", "True", " true", ""}) {
     p.variables["ALLOW_CHART_SKIP"] = text;
-    EXPECT_EQ(p.read()->all.skip, chart_skip::forbidden) << text;
+    EXPECT_EQ(p.all().skip, chart_skip::forbidden) << text;
   }
   p.variables["ALLOW_CHART_SKIP"] = "true";
-  EXPECT_EQ(p.read()->all.skip, chart_skip::allowed);
+  EXPECT_EQ(p.all().skip, chart_skip::allowed);
 }
 
 TEST(TenantSettings, K12_TheCheckIntervalIsADurationOrSecondsElseAMinute) {
@@ -167,25 +176,23 @@ TEST(TenantSettings, ADriverThatStockHelmCannotReadEndsTheStart) {
   process p;
   for (const char* text : {"", "secret", "secrets"}) {
     p.variables["HELM_DRIVER"] = text;
-    EXPECT_EQ(p.read()->all.driver, record_driver::secrets);
+    EXPECT_EQ(p.all().driver, record_driver::secrets);
   }
   for (const char* text : {"configmap", "configmaps"}) {
     p.variables["HELM_DRIVER"] = text;
-    EXPECT_EQ(p.read()->all.driver, record_driver::config_maps);
+    EXPECT_EQ(p.all().driver, record_driver::config_maps);
   }
   p.variables["HELM_DRIVER"] = "sql";
   EXPECT_EQ(
-      p.problem(),
+      p.problem_text(),
       "HELM_DRIVER: must be secret or configmap, where stock Helm reads releases, is \"sql\"");
 }
 
 TEST(TenantSettings, C3_AWrongValueIsNamedWithWhoSaidIt) {
   const std::tuple<const char*, const char*, const char*> rows[] = {
-      {"tenant-drift", "maybe", "--tenant-drift: must be one of off report heal, is \"maybe\""},
-      {"self-cluster", "yes", "--self-cluster: must be true or false, is \"yes\""},
-      {"max-concurrent-helm", "0",
-       "--max-concurrent-helm: must be a whole number from 1 to 10000, is \"0\""},
-      {"log-format", "xml", "--log-format: must be one of console json, is \"xml\""},
+      {"tenant-drift", "maybe", "--tenant-drift: maybe not in {off,report,heal}"},
+      {"self-cluster", "perhaps", "--self-cluster"},
+      {"max-concurrent-helm", "0", "--max-concurrent-helm: Value 0 not in range"},
       {"max-failures", "-1", "--max-failures: must be a number, or a share such as 10%, is \"-1\""},
       {"max-failures", "101%",
        "--max-failures: must be a number, or a share such as 10%, is \"101%\""},
@@ -198,52 +205,59 @@ TEST(TenantSettings, C3_AWrongValueIsNamedWithWhoSaidIt) {
   };
   for (const auto& [flag, text, said] : rows) {
     process p;
-    p.given.flags[flag] = {text};
-    EXPECT_EQ(p.problem(), said);
+    p.flags = {"--" + std::string(flag) + "=" + text};
+    EXPECT_THAT(p.problem_text(), HasSubstr(said));
   }
 }
 
 TEST(TenantSettings, V1_WavesAreToldByFlags) {
   process p;
-  p.given.flags["max-failures"] = {"10%"};
-  p.given.flags["wave-soak"] = {"1h30m"};
-  EXPECT_EQ(p.read()->all.max_failures, "10%");
-  EXPECT_EQ(p.read()->all.wave_soak, 90min);
-  p.given.flags["wave-soak"] = {"0"};
-  EXPECT_EQ(p.read()->all.wave_soak, 0s);
+  p.flags = {"--max-failures", "10%", "--wave-soak", "1h30m"};
+  EXPECT_EQ(p.all().max_failures, "10%");
+  EXPECT_EQ(p.all().wave_soak, 90min);
+  p.flags = {"--wave-soak", "0"};
+  EXPECT_EQ(p.all().wave_soak, 0s);
 }
 
 TEST(TenantSettings, K11_NamespacesAreAListAndAStarIsAll) {
   process p;
   p.variables["WATCH_NAMESPACES"] = " a, b ,,c,a";
-  EXPECT_EQ(p.read()->all.watch_namespaces, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(p.all().watch_namespaces, (std::vector<std::string>{"a", "b", "c"}));
   p.variables["WATCH_NAMESPACES"] = "*";
-  EXPECT_TRUE(p.read()->all.watch_namespaces.empty());
+  EXPECT_TRUE(p.all().watch_namespaces.empty());
 }
 
 TEST(TenantSettings, ValuesFilesAreARepeatableFlagOrOneVariable) {
   process p;
-  p.given.flags["chart-values-file"] = {"a.yaml", "b.yaml"};
-  EXPECT_EQ(p.read()->all.values_files, (std::vector<std::string>{"a.yaml", "b.yaml"}));
-  p.variables["CHART_VALUES_FILE"] = "c.yaml";
-  EXPECT_EQ(p.read()->all.values_files, (std::vector<std::string>{"c.yaml"}));
+  p.flags = {"--chart-values-file", "a.yaml", "--chart-values-file", "b.yaml"};
+  EXPECT_EQ(p.all().values_files, (std::vector<std::string>{"a.yaml", "b.yaml"}));
+  p.flags = {"--chart-values-file", "a,b.yaml"};
+  EXPECT_EQ(p.all().values_files, std::vector<std::string>{"a,b.yaml"}) << "one file";
+  p.variables["CHART_VALUES_FILE"] = "c,d.yaml";
+  EXPECT_EQ(p.all().values_files, std::vector<std::string>{"c,d.yaml"});
+}
+
+TEST(TenantSettings, OfAFlagThatIsGivenAgainTheLastOneCounts) {
+  process p;
+  p.flags = {"--chart-name", "a", "--chart-name", "b", "--max-concurrent-helm", "2",
+             "--max-concurrent-helm", "3"};
+  EXPECT_EQ(p.all().chart.name, "b");
+  EXPECT_EQ(p.all().in_all, 3u);
 }
 
 TEST(TenantSettings, NoCredentialOfAnAddressIsShown) {
   process p;
-  p.given.flags["chart-repo"] = {"https://user:hunter2secret@charts.example/x"};
-  const auto r = p.read();
-  ASSERT_TRUE(r);
-  EXPECT_EQ(r->line().find("hunter2secret"), std::string::npos) << r->line();
-  EXPECT_EQ(r->all.chart.repo, "https://user:hunter2secret@charts.example/x");
+  p.flags = {"--chart-repo", "https://user:hunter2secret@charts.example/x"};
+  EXPECT_EQ(p.effective("chart-repo").find("hunter2secret"), std::string::npos);
+  EXPECT_EQ(p.all().chart.repo, "https://user:hunter2secret@charts.example/x");
 }
 
 TEST(TenantSettings, HistoryIsBoundedUnlessANumberSaysOtherwise) {
   process p;
-  EXPECT_EQ(p.read()->all.max_history, 10);
+  EXPECT_EQ(p.all().max_history, 10);
   for (const auto& [text, n] : {std::pair("0", 0), {"3", 3}, {"-1", 10}, {"many", 10}}) {
     p.variables["HELM_MAX_HISTORY"] = text;
-    EXPECT_EQ(p.read()->all.max_history, n) << text;
+    EXPECT_EQ(p.all().max_history, n) << text;
   }
 }
 

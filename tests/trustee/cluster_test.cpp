@@ -1,6 +1,6 @@
 // The pack on an embedded cluster, by the controller as it ships, in virtual time: the samples of
 // deploy/ become servers.
-#include "cli/trustee/instance_preview.hpp"
+#include "compose/commands/instance_preview.hpp"
 #include "tests/trustee/cluster_stage.hpp"
 
 namespace trustee_test {

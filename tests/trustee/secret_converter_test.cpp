@@ -1,5 +1,5 @@
 // The init container of a Trustee server: keys of mounted Secrets as the flat files it reads.
-#include "cli/trustee/secret_converter.hpp"
+#include "compose/commands/secret_converter.hpp"
 
 #include "cli/commands.hpp"
 #include "reactor/system/files.hpp"

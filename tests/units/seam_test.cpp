@@ -1,12 +1,13 @@
 // A toy API is plugged in by one line, `options.apis.push_back(toys::api(n))`; everything that
 // people and machines see of an API is then there, and no file of cli/ has changed for it.
-#include "cli/arguments.hpp"
-#include "cli/metrics/own_metrics.hpp"
-#include "cli/overview/overview.hpp"
-#include "cli/service/service.hpp"
+#include "cli/apis.hpp"
+#include "cli/commands.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "service/metrics/own_metrics.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/units/toy.hpp"
 
@@ -62,6 +63,14 @@ protected:
     co_await caller.stop();
     co_return got ? got->body : got.error().message();
   }
+  static std::vector<std::string> names_of(const std::vector<units::api>& all) {
+    std::vector<std::string> names;
+    for (const units::api& a : all) names.push_back(a.name);
+    return names;
+  }
+  void choose(const std::set<std::string>& names) {
+    std::erase_if(options_.apis, [&](const units::api& a) { return !names.contains(a.name); });
+  }
   /// "CRDMissing"; empty when the API is not on that cluster.
   static std::string state(cli::service& windlass, const char* cluster, const char* api) {
     const k8s::cluster* c = windlass.fleet().find(cluster);
@@ -79,7 +88,7 @@ protected:
   reactor::loop loop_{reactor::loop::mode::simulated, 5};
   std::unique_ptr<simulation::node_world> world_;
   toys::nursery nursery_;
-  cli::service_options options_;
+  cli::service_options options_ = cli::with_all_apis();
   std::shared_ptr<reactor::log_capture> lines_ = std::make_shared<reactor::log_capture>();
 
 private:
@@ -330,7 +339,7 @@ TEST_F(Seam, WhoHoldsNoLeaseConnectsToNoCluster) {
 }
 
 TEST_F(Seam, OnlyTheChosenApisRun) {
-  options_.apis = cli::chosen_of(options_.apis, {"toys"});
+  choose({"toys"});
   go([](cli::service& windlass) -> awaitable<void> {
     EXPECT_EQ(state(windlass, "cluster-001", "toys"), "Live");
     EXPECT_EQ(state(windlass, "cluster-001", "bootc"), "");
@@ -341,7 +350,7 @@ TEST_F(Seam, OnlyTheChosenApisRun) {
 
 TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsLeftOutWhereItIsNot) {
   go([](cli::service& windlass) -> awaitable<void> {
-    EXPECT_EQ(cli::names_of(windlass.apis()), (std::vector<std::string>{"bootc", "toys"}));
+    EXPECT_EQ(names_of(windlass.apis()), (std::vector<std::string>{"bootc", "toys"}));
     EXPECT_EQ(state(windlass, "cluster-001", "releases"), "");
     co_return;
   });
@@ -369,7 +378,7 @@ TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereItIs) {
 }
 
 TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereSomebodyNamesIt) {
-  options_.apis = cli::chosen_of(options_.apis, {"bootc", "toys", "releases"});
+  choose({"bootc", "toys", "releases"});
   for (units::api& a : options_.apis) a.where_served = false;  // as --apis does
   go([](cli::service& windlass) -> awaitable<void> {
     EXPECT_EQ(windlass.apis().size(), 3u);
@@ -392,7 +401,7 @@ TEST_F(Seam, AnApiThatHasToBeNamedIsLeftOutAndAPackForItIsToldOf) {
 }
 
 TEST_F(Seam, AnApiThatHasToBeNamedIsThereWhereSomebodyNamesIt) {
-  options_.apis = cli::chosen_of(options_.apis, {"compose"});
+  choose({"compose"});
   for (units::api& a : options_.apis) a.where_served = false;  // as --apis does
   go([](cli::service& windlass) -> awaitable<void> {
     EXPECT_EQ(state(windlass, "cluster-001", "compose"), "Live");
@@ -403,14 +412,13 @@ TEST_F(Seam, AnApiThatHasToBeNamedIsThereWhereSomebodyNamesIt) {
 
 TEST_F(Seam, ItsNameIsKnownToApisAndUnknownOnesAreAnswered) {
   const auto parse = [&](const std::string& names) {
-    return cli::parse_arguments(
-        {"run", "--apis", names}, [](std::string_view) { return std::string(); },
-        cli::names_of(options_.apis));
+    return cli::parsed({"run", "--apis", names}, options_.apis);
   };
-  EXPECT_TRUE(parse("toys").parsed);
-  const cli::parse_outcome wrong = parse("dolls");
+  EXPECT_TRUE(parse("toys"));
+  const app::parse_outcome wrong = parse("dolls");
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,tenants,kryptondeployments,toys"), std::string::npos)
+  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,tenants,kryptondeployments,toys"),
+            std::string::npos)
       << wrong.err;
 }
 

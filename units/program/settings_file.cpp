@@ -1,4 +1,4 @@
-#include "units/program/settings_file.hpp"
+#include "app/config_file.hpp"
 
 #include "formats/yaml/yaml.hpp"
 #include "reactor/system/files.hpp"
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace program {
+namespace app {
 namespace {
 
 namespace json = boost::json;
@@ -60,4 +60,4 @@ reactor::result<std::vector<file_setting>> load_settings(const std::string& path
   return settings;
 }
 
-}  // namespace program
+}  // namespace app

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace program {
+namespace app {
 
 /// One entry of a settings file: a flag without its dashes, and its values as the command line
 /// would have them, one at least.
@@ -21,4 +21,4 @@ struct file_setting {
 ///          names the file.
 reactor::result<std::vector<file_setting>> load_settings(const std::string& path);
 
-}  // namespace program
+}  // namespace app

@@ -6,60 +6,13 @@
 #include "units/namespace_list.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
 
 namespace helm::tenants {
 namespace {
-
-using shape = setting_kind::shape;
-
-constexpr auto setting_table = std::to_array<setting_kind>({
-    {"chart-repo", "https://charts.jetstack.io"},
-    {"chart-name", "cert-manager"},
-    {"chart-version", "1.19.1"},
-    {"chart-values-file", "", {"CHART_VALUES_FILE"}, shape::list},
-    {"chart-install-crds", "false", {}, shape::boolean},
-    {"namespace", "default", {"WATCH_NAMESPACE"}},
-    {"kubeconfig-label",
-     "sigs.k8s.io/multicluster-runtime-kubeconfig",
-     {"KUBECONFIG_SECRET_LABEL"}},
-    {"kubeconfig-key", "kubeconfig", {"KUBECONFIG_SECRET_KEY"}},
-    {"watch-kubeconfig", "", {"WATCH_KUBECONFIG", "WATCH_CLUSTER_KUBECONFIG"}},
-    {"watch-context", "", {"WATCH_CONTEXT"}},
-    {"ensure-watch-crds", "false", {}, shape::boolean},  // its variable only switches on
-    {"watch-kubeconfig-secret", "", {"WATCH_KUBECONFIG_SECRET"}},
-    {"watch-kubeconfig-secret-namespace", "", {"WATCH_KUBECONFIG_SECRET_NAMESPACE"}},
-    {"watch-kubeconfig-secret-key", "kubeconfig", {"WATCH_KUBECONFIG_SECRET_KEY"}},
-    {"watch-namespaces", "", {"WATCH_NAMESPACES"}},
-    {"kubeconfig", ""},  // KUBECONFIG comes after it, in the order of connections
-    {"metrics-bind-address", ":8080"},
-    {"health-probe-bind-address", ":8081"},
-    {"leader-elect", "false", {}, shape::boolean},
-    {"apis", "tenants,kryptondeployments", {"APIS"}},
-    {"self-cluster", "true", {}, shape::boolean},
-    {"tenant-drift", "report", {}, shape::choice, "off report heal"},
-    {"allow-exec-auth", "false", {}, shape::boolean},
-    {"allow-secret-lookup", "false", {}, shape::boolean},
-    {"allow-system-namespaces", "false", {}, shape::boolean},
-    {"notes-namespace", "bootc-operator"},
-    {"records-namespace", ""},
-    {"region-secret-namespaces", ""},
-    {"max-concurrent-per-cluster", "4", {}, shape::whole_number},
-    {"max-concurrent-helm", "16", {}, shape::whole_number},
-    {"max-failures", "0", {}, shape::share},
-    {"wave-soak", "0s", {}, shape::duration},
-    {"log-level", "info"},
-    {"log-format", "console", {}, shape::choice, "console json"},
-    {"", "", {"ALLOW_CHART_SKIP"}},
-    {"", "60s", {"KRYPTON_CHECK_INTERVAL"}, shape::interval},
-    {"", "", {"HELM_DRIVER"}},
-    {"", "10", {"HELM_MAX_HISTORY"}, shape::count},
-    {"", "/.config/helm/repositories.yaml", {"HELM_REPOSITORY_CONFIG"}},
-    {"", "/.cache/helm/repository", {"HELM_REPOSITORY_CACHE"}},
-    {"", "/.config/helm/registry.json", {"HELM_REGISTRY_CONFIG"}},
-});
 
 /// Source  the original's flags and what it hands to Helm, v0.0.2 to v0.0.8.
 constexpr auto krypton_table = std::to_array<krypton_default>({
@@ -69,38 +22,11 @@ constexpr auto krypton_table = std::to_array<krypton_default>({
 
 constexpr std::string_view origin_of_compat = "compat krypton";
 
-constexpr std::size_t most_concurrent = 10'000;
-
-/// A setting while it is read: the texts, and who said them.
-struct said {
-  std::vector<std::string> values;
-  std::string origin;
-  std::string where;  // for complaints: "--tenant-drift", "WATCH_NAMESPACE"
-};
-
-std::string joined(const std::vector<std::string>& all) {
-  std::string out;
-  for (const std::string& one : all) out += (out.empty() ? "" : ",") + one;
-  return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
+constexpr int most_concurrent = 10'000;
 
 std::string is_wrong(std::string_view wanted, const std::string& text) {
   return "must be " + std::string(wanted) + ", is \"" +
          reactor::printable(reactor::redact(text), 256) + "\"";
-}
-
-std::optional<bool> truth_of(std::string_view text) {
-  for (const std::string_view yes : {"true", "TRUE", "True", "t", "T", "1"})
-    if (text == yes) return true;
-  for (const std::string_view no : {"false", "FALSE", "False", "f", "F", "0"})
-    if (text == no) return false;
-  return std::nullopt;
 }
 
 std::optional<std::int64_t> whole(std::string_view text) {
@@ -146,121 +72,6 @@ std::optional<reactor::nanoseconds> soak_of(std::string_view text) {
   return reactor::nanoseconds(*d);
 }
 
-/// What is wrong with the text of such a setting; empty: nothing.
-std::string wrong_with(const setting_kind& kind, const std::string& text) {
-  switch (kind.form) {
-    case shape::text:
-    case shape::list:
-    case shape::interval:
-    case shape::count: return {};
-    case shape::boolean:
-      if (truth_of(text)) return {};
-      return is_wrong("true or false", text);
-    case shape::whole_number: {
-      const auto n = whole(text);
-      if (n && *n >= 1 && *n <= static_cast<std::int64_t>(most_concurrent)) return {};
-      return is_wrong("a whole number from 1 to " + std::to_string(most_concurrent), text);
-    }
-    case shape::share:
-      if (is_share(text)) return {};
-      return is_wrong("a number, or a share such as 10%", text);
-    case shape::duration:
-      if (soak_of(text)) return {};
-      return is_wrong("a duration such as 30m, a year at most", text);
-    case shape::choice:
-      for (std::size_t at = 0; at <= kind.choices.size();) {
-        const std::size_t end = std::min(kind.choices.find(' ', at), kind.choices.size());
-        if (kind.choices.substr(at, end - at) == text) return {};
-        at = end + 1;
-      }
-      return is_wrong("one of " + std::string(kind.choices), text);
-  }
-  return {};
-}
-
-/// Reads one setting after the other; later ones may look at earlier ones.
-class settings_reading {
-public:
-  explicit settings_reading(const given_settings& given) : given_(given) {}
-
-  std::optional<problem> read(const setting_kind& kind) {
-    said s = find(kind);
-    if (kind.flag == "namespace") narrow(s);
-    if (kind.flag == "ensure-watch-crds") switch_on(s);
-    if (kind.flag == "watch-kubeconfig-secret-namespace" && s.values.front().empty())
-      s.values.front() = text("namespace");
-    if (counts_for_nothing(kind.form, s)) fall_back(kind, s);
-    const std::string wrong = wrong_with(kind, joined(s.values));
-    if (!wrong.empty()) return problem{s.where + ": " + wrong};
-    all_.insert_or_assign(std::string(kind.name()), std::move(s));
-    return std::nullopt;
-  }
-
-  const std::vector<std::string>& texts(std::string_view name) const {
-    return all_.find(name)->second.values;
-  }
-  std::string text(std::string_view name) const { return joined(texts(name)); }
-  bool truth(std::string_view name) const { return truth_of(text(name)).value_or(false); }
-  const said& of(std::string_view name) const { return all_.find(name)->second; }
-
-private:
-  std::string variable(std::string_view name) const {
-    return given_.environment ? given_.environment(name) : std::string();
-  }
-
-  said find(const setting_kind& kind) const {
-    for (const std::string_view name : kind.environment) {
-      if (name.empty()) continue;
-      if (std::string v = variable(name); !v.empty())
-        return {{std::move(v)}, "env " + std::string(name), std::string(name)};
-    }
-    for (const auto& [from, origin] : {std::pair(&given_.flags, "flag"), {&given_.file, "file"}}) {
-      const auto found = from->find(kind.flag);
-      if (kind.flag.empty() || found == from->end() || found->second.empty()) continue;
-      said s{found->second, origin, "--" + std::string(kind.flag)};
-      if (kind.form != shape::list) s.values = {s.values.back()};  // of repetitions the last counts
-      return s;
-    }
-    if (given_.like == compat::krypton) {
-      const auto theirs = std::ranges::find(krypton_table, kind.name(), &krypton_default::name);
-      if (theirs != krypton_table.end())
-        return {
-            {std::string(theirs->value)}, std::string(origin_of_compat), std::string(kind.name())};
-    }
-    std::vector<std::string> standard{std::string(kind.standard)};
-    if (kind.form == shape::list) standard.clear();
-    return {std::move(standard), "default", std::string(kind.name())};
-  }
-
-  /// Without a word about it the namespace is the one we are in.
-  void narrow(said& s) const {
-    if (s.origin != "default") return;
-    if (std::string pod = variable("POD_NAMESPACE"); !pod.empty()) {
-      s = {{std::move(pod)}, "env POD_NAMESPACE", "POD_NAMESPACE"};
-    } else if (const auto own = trimmed(given_.service_account_ns); !own.empty()) {
-      s = {{std::string(own)}, "service account", "the service account's namespace"};
-    }
-  }
-  void switch_on(said& s) const {
-    const std::string v = variable("ENSURE_WATCH_CRDS");
-    if (v == "true" || v == "1" || v == "yes")
-      s = {{"true"}, "env ENSURE_WATCH_CRDS", "ENSURE_WATCH_CRDS"};
-  }
-
-  static bool counts_for_nothing(shape form, const said& s) {
-    return (form == shape::interval && !interval_of(s.values.front())) ||
-           (form == shape::count && !count_of(s.values.front()));
-  }
-  static void fall_back(const setting_kind& kind, said& s) {
-    s.origin = "default, for " + s.where + "=" +
-               reactor::printable(reactor::redact(s.values.front()), 64) + " counts for nothing";
-    s.values = {std::string(kind.standard)};
-  }
-
-  const given_settings& given_;
-  std::map<std::string, said, std::less<>> all_;
-};
-
 std::optional<record_driver> driver_of(std::string_view text) {
   if (text.empty() || text == "secret" || text == "secrets") return record_driver::secrets;
   if (text == "configmap" || text == "configmaps") return record_driver::config_maps;
@@ -272,8 +83,125 @@ drift_mode drift_of(std::string_view text) {
   return text == "heal" ? drift_mode::heal : drift_mode::report;
 }
 
-std::string shown_value(const std::string& value) {
-  return reactor::printable(reactor::redact(value), 512);
+std::string problem_with_share(const std::string& text) {
+  return is_share(text) ? std::string() : is_wrong("a number, or a share such as 10%", text);
+}
+std::string problem_with_soak(const std::string& text) {
+  return soak_of(text) ? std::string() : is_wrong("a duration such as 30m, a year at most", text);
+}
+/// A variable that cannot be read counts for nothing.
+void fall_back(app::sourced<std::string>& to, std::string_view name, std::string standard) {
+  to.origin = "default, for " + std::string(name) + "=" +
+              reactor::printable(reactor::redact(to.value), 64) + " counts for nothing";
+  to.value = std::move(standard);
+}
+
+/// Where nothing is said and the default is another one in the original operator: that one, with
+/// --compat krypton, else a sentence about it.
+template <class Setting, class Value>
+void compare_with_krypton(Setting& one, std::string_view name, Value theirs, std::string ours,
+                          compat like, std::vector<std::string>& unlike) {
+  if (!one.origin.starts_with("default")) return;
+  if (like == compat::krypton) {
+    one.value = std::move(theirs);
+    one.origin = origin_of_compat;
+    return;
+  }
+  const auto& row = *std::ranges::find(krypton_table, name, &krypton_default::name);
+  const bool is_flag = name.find('-') != name.npos;
+  unlike.push_back((is_flag ? "--" : "$") + std::string(name) + " is " + ours +
+                   " by default, and " + std::string(row.value) +
+                   " in the original operator, where " + std::string(row.meaning) +
+                   ": say which, or --compat krypton");
+}
+
+const std::vector<std::string> of_both = {"tenants", "kryptondeployments"},
+                               of_tenants = {"tenants"}, of_regions = {"kryptondeployments"};
+
+/// Flags of the chart and of where it goes.
+void declare_chart(app::flags& f, told_settings& to) {
+  const auto text = [&](const char* name, app::sourced<std::string>& value, const char* about,
+                        const char* takes, const std::vector<std::string>& of) {
+    return f.value(name, value, about).takes(takes).last_counts().group("Tenants").of(of);
+  };
+  text("--compat", to.compat,
+       "krypton: defaults, environment and flags with one dash as the original operator has them, "
+       "and its two APIs where --apis names none (docs/migrating/krypton.md)",
+       "krypton", {})
+      .one_of({"krypton"});
+  text("--chart-repo", to.chart_repo,
+       "repository of the one chart of all Tenants and KryptonDeployments (default: "
+       "https://charts.jetstack.io)",
+       "URL", of_both);
+  text("--chart-name", to.chart_name, "its name there (default: cert-manager)", "NAME", of_both);
+  text("--chart-version", to.chart_version,
+       "its version, no range (default: 1.19.1); \"\" = the highest stable one", "VERSION",
+       of_both);
+  f.value("--chart-values-file", to.values_files, "its values; given again, later files win")
+      .takes("FILE")
+      .repeated()
+      .group("Tenants")
+      .of(of_both)
+      .variables({"CHART_VALUES_FILE"});
+  text("--tenant-drift", to.drift,
+       "what is done about objects of a release that are gone (default: report)", "off|report|heal",
+       of_tenants)
+      .one_of({"off", "report", "heal"});
+  f.value("--max-concurrent-per-cluster", to.per_cluster,
+          "operations of Helm at once on a cluster (default: 4)")
+      .takes("N")
+      .last_counts()
+      .from_to(1, most_concurrent)
+      .group("Tenants")
+      .of(of_both);
+  f.value("--max-concurrent-helm", to.in_all, "the same on all clusters together (default: 16)")
+      .takes("N")
+      .last_counts()
+      .from_to(1, most_concurrent)
+      .group("Tenants")
+      .of(of_both);
+  text(
+      "--max-failures", to.max_failures,
+      "Tenants in Error on clusters of earlier waves (label mesh.openkcm.io/wave of their Secrets) "
+      "that still let the next wave change: a number, or a share such as 10% (default: 0)",
+      "N|N%", of_tenants)
+      .check(problem_with_share);
+  text("--wave-soak", to.wave_soak,
+       "how long a wave is watched before the next one changes (default: 0s)", "DURATION",
+       of_tenants)
+      .check(problem_with_soak);
+  const auto on = [&](const char* name, app::sourced<bool>& value, const char* about) {
+    return f.on(name, value, about).group("Tenants").of(of_both);
+  };
+  on("--chart-install-crds", to.install_crds, "add installCRDs: true to the chart's values");
+  f.on("--self-cluster,!--no-self-cluster", to.self_cluster,
+       "home is one of the clusters, by the Secret self-cluster that is kept there (default: "
+       "where tenants is named, but not with --fleet secrets)")
+      .group("Tenants")
+      .of(of_tenants);
+  on("--allow-secret-lookup", to.secret_lookup,
+     "lookup in the chart reads Secrets of every namespace, not of its release's alone");
+  on("--allow-system-namespaces", to.system_namespaces,
+     "Tenants and KryptonDeployments may be called like namespaces of the system or the fleet: "
+     "default, kube-*, openshift-*, --namespace");
+  text("--notes-namespace", to.notes_ns,
+       "namespace on each cluster in which the service notes what it placed, writable for no user "
+       "of a workload namespace (default: bootc-operator)",
+       "NAMESPACE", of_both);
+  text("--records-namespace", to.records_ns,
+       "namespace on each cluster that keeps the records of all releases (default: each beside its "
+       "release, where stock helm looks)",
+       "NAMESPACE", of_both);
+}
+
+void declare_variables(app::flags& f, told_settings& to) {
+  f.variable("ALLOW_CHART_SKIP", to.chart_skip, of_both);
+  f.variable("KRYPTON_CHECK_INTERVAL", to.check_interval, of_both);
+  f.variable("HELM_DRIVER", to.driver, of_both);
+  f.variable("HELM_MAX_HISTORY", to.max_history, of_both);
+  f.variable("HELM_REPOSITORY_CONFIG", to.repository_config, of_both);
+  f.variable("HELM_REPOSITORY_CACHE", to.repository_cache, of_both);
+  f.variable("HELM_REGISTRY_CONFIG", to.registry_config, of_both);
 }
 
 }  // namespace
@@ -282,97 +210,116 @@ std::span<const krypton_default> krypton_defaults() noexcept {
   return krypton_table;
 }
 
-std::span<const setting_kind> setting_kinds() noexcept {
-  return setting_table;
-}
-
 reactor::nanoseconds read_check_interval(std::string_view text) {
   return interval_of(text).value_or(std::chrono::seconds(60));
 }
 
-std::string problem_with(std::string_view flag, const std::string& text) {
-  const auto kinds = setting_kinds();
-  const auto kind = std::ranges::find(kinds, flag, &setting_kind::flag);
-  return kind == kinds.end() ? std::string() : wrong_with(*kind, text);
+std::shared_ptr<told_settings> declare_settings(app::flags& f) {
+  return f.shared<told_settings>([&](told_settings& to) {
+    declare_chart(f, to);
+    declare_variables(f, to);
+    f.default_apis(
+        [&to] { return to.compat.value == "krypton" ? of_both : std::vector<std::string>(); });
+  });
 }
 
-outcome<read_settings_result> read_settings(const given_settings& given) {
-  settings_reading from(given);
-  for (const setting_kind& kind : setting_table)
-    if (auto wrong = from.read(kind)) return *std::move(wrong);
+void declare_settings_of_regions(app::flags& f, told_settings& to) {
+  f.value("--region-secret-namespaces", to.region_secret_namespaces,
+          "namespaces of home, beside --namespace, whose Secrets may lead KryptonDeployments to "
+          "their region, which gets the chart's values; with commas")
+      .takes("NAMESPACE,…")
+      .last_counts()
+      .group("Tenants")
+      .of(of_regions);
+  f.value("--watch-namespaces", to.watch_namespaces,
+          "namespaces of home whose KryptonDeployments are looked after, with commas; empty or * = "
+          "all")
+      .takes("NAME,…")
+      .last_counts()
+      .group("Tenants")
+      .of(of_regions)
+      .variables({"WATCH_NAMESPACES"});
+  f.on("--ensure-watch-crds", to.ensure_home_crds,
+       "make the kind KryptonDeployment at home where it is not there")
+      .group("Tenants")
+      .of(of_regions)
+      .switched_on_by("ENSURE_WATCH_CRDS");
+}
 
-  read_settings_result out;
-  settings& s = out.all;
-  s.chart = {from.text("chart-repo"), from.text("chart-name"), from.text("chart-version")};
-  for (const std::string_view name :
-       {"chart-repo", "chart-name", "chart-version", "chart-values-file", "chart-install-crds"}) {
-    const std::string& origin = from.of(name).origin;
-    s.chart_is_said = s.chart_is_said || (origin != "default" && origin != origin_of_compat);
-  }
-  for (const std::string& path : from.texts("chart-values-file"))
+settings default_settings() {
+  told_settings nothing;
+  return *settings_from(nothing);
+}
+
+outcome<settings> settings_from(told_settings& told) {
+  settings s;
+  if (!interval_of(told.check_interval.value))
+    fall_back(told.check_interval, "KRYPTON_CHECK_INTERVAL", "60s");
+  if (!count_of(told.max_history.value)) fall_back(told.max_history, "HELM_MAX_HISTORY", "10");
+  const compat like = told.compat.value == "krypton" ? compat::krypton : compat::none;
+  compare_with_krypton(told.install_crds, "chart-install-crds", true, "false", like,
+                       s.unlike_krypton);
+  compare_with_krypton(told.max_history, "HELM_MAX_HISTORY", std::string("0"),
+                       told.max_history.value, like, s.unlike_krypton);
+
+  s.chart = {told.chart_repo.value, told.chart_name.value, told.chart_version.value};
+  const auto is_said = [](const auto& one) {
+    return !one.is_default() && one.origin != origin_of_compat;
+  };
+  s.chart_is_said = is_said(told.chart_repo) || is_said(told.chart_name) ||
+                    is_said(told.chart_version) || is_said(told.values_files) ||
+                    is_said(told.install_crds);
+  for (const std::string& path : told.values_files.value)
     if (!path.empty()) s.values_files.push_back(path);
-  s.install_crds = from.truth("chart-install-crds");
+  s.install_crds = told.install_crds.value;
   s.install_crds_in_regions =
-      s.install_crds && from.of("chart-install-crds").origin != origin_of_compat;
-  s.ns = from.text("namespace");
-  s.kubeconfig_label = from.text("kubeconfig-label");
-  s.kubeconfig_key = from.text("kubeconfig-key");
-  s.home_file = from.text("watch-kubeconfig");
-  s.home_context = from.text("watch-context");
-  s.home_secret = from.text("watch-kubeconfig-secret");
-  s.home_secret_ns = from.text("watch-kubeconfig-secret-namespace");
-  s.home_secret_key = from.text("watch-kubeconfig-secret-key");
-  s.default_file = from.text("kubeconfig");
-  s.ensure_home_crds = from.truth("ensure-watch-crds");
-  s.watch_namespaces = units::namespaces_in(from.text("watch-namespaces"));
-  s.self_cluster = from.truth("self-cluster");
-  s.allow_exec = from.truth("allow-exec-auth");
-  s.secret_lookup = from.truth("allow-secret-lookup");
-  s.system_namespaces = from.truth("allow-system-namespaces");
-  s.notes_ns = from.text("notes-namespace");
-  s.records_ns = from.text("records-namespace");
-  const std::string in = from.text("region-secret-namespaces");
+      told.install_crds.value && told.install_crds.origin != origin_of_compat;
+  s.ensure_home_crds = told.ensure_home_crds.value;
+  s.watch_namespaces = units::namespaces_in(told.watch_namespaces.value);
+  s.secret_lookup = told.secret_lookup.value;
+  s.system_namespaces = told.system_namespaces.value;
+  s.notes_ns = told.notes_ns.value;
+  s.records_ns = told.records_ns.value;
+  const std::string& in = told.region_secret_namespaces.value;
   s.region_secrets_in = units::namespaces_in(in);
   if (s.region_secrets_in.empty() && !in.empty()) s.region_secrets_in = {"*"};
-  s.drift = drift_of(from.text("tenant-drift"));
-  s.per_cluster = static_cast<std::size_t>(*whole(from.text("max-concurrent-per-cluster")));
-  s.in_all = static_cast<std::size_t>(*whole(from.text("max-concurrent-helm")));
-  s.max_failures = from.text("max-failures");
-  s.wave_soak = soak_of(from.text("wave-soak")).value_or(reactor::nanoseconds());
-  s.skip = from.text("ALLOW_CHART_SKIP") == "true" ? chart_skip::allowed : chart_skip::forbidden;
-  s.check_interval = read_check_interval(from.text("KRYPTON_CHECK_INTERVAL"));
-  const auto driver = driver_of(from.text("HELM_DRIVER"));
-  if (!driver) {
-    const said& one = from.of("HELM_DRIVER");
-    return problem{
-        one.where + ": " +
-        is_wrong("secret or configmap, where stock Helm reads releases", joined(one.values))};
-  }
+  s.drift = drift_of(told.drift.value);
+  s.per_cluster = told.per_cluster.value;
+  s.in_all = told.in_all.value;
+  s.max_failures = told.max_failures.value;
+  s.wave_soak = soak_of(told.wave_soak.value).value_or(reactor::nanoseconds());
+  s.skip = told.chart_skip.value == "true" ? chart_skip::allowed : chart_skip::forbidden;
+  s.check_interval = read_check_interval(told.check_interval.value);
+  const auto driver = driver_of(told.driver.value);
+  if (!driver)
+    return problem{"HELM_DRIVER: " +
+                   is_wrong("secret or configmap, where stock Helm reads releases", told.driver)};
   s.driver = *driver;
-  s.max_history = count_of(from.text("HELM_MAX_HISTORY")).value_or(s.max_history);
-
-  for (const krypton_default& theirs : krypton_table) {
-    const said& ours = from.of(theirs.name);
-    const setting_kind& kind = *std::ranges::find_if(
-        setting_table, [&](const setting_kind& k) { return k.name() == theirs.name; });
-    if (!ours.origin.starts_with("default") || joined(ours.values) == theirs.value) continue;
-    s.unlike_krypton.push_back((kind.flag.empty() ? "$" : "--") + std::string(theirs.name) +
-                               " is " + joined(ours.values) + " by default, and " +
-                               std::string(theirs.value) + " in the original operator, where " +
-                               std::string(theirs.meaning) + ": say which, or --compat krypton");
-  }
-  for (const setting_kind& kind : setting_table) {
-    const said& one = from.of(kind.name());
-    out.effective.push_back(
-        {std::string(kind.name()), shown_value(joined(one.values)), one.origin});
-  }
-  return out;
+  s.max_history = count_of(told.max_history.value).value_or(s.max_history);
+  return s;
 }
 
-std::string read_settings_result::line() const {
-  std::string out;
-  for (const effective_setting& e : effective)
-    out += (out.empty() ? "" : ", ") + e.name + "=" + e.value + " (" + e.origin + ")";
+std::vector<std::string> as_krypton_spells(const std::vector<std::string>& words) {
+  bool like_krypton = false;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] == "--compat=krypton" || words[i] == "-compat=krypton" ||
+        ((words[i] == "--compat" || words[i] == "-compat") && i + 1 < words.size() &&
+         words[i + 1] == "krypton"))
+      like_krypton = true;
+  if (!like_krypton) return words;
+  constexpr std::array ignored = {"--zap-devel", "--zap-stacktrace-level", "--zap-time-encoding"};
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word = words[i];
+    const bool one_dash = word.size() > 2 && word[0] == '-' && word[1] != '-';
+    if (one_dash) word.insert(0, "-");
+    const std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(ignored, name) == ignored.end()) {
+      out.push_back(std::move(word));
+    } else if (name == word && name != "--zap-devel") {
+      ++i;  // its value
+    }
+  }
   return out;
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 
+#include "app/flags.hpp"
 #include "helm/go.hpp"
 #include "helm/tenants/desired/fingerprint.hpp"
 #include "reactor/plain/time.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,38 +16,13 @@
 
 namespace helm::tenants {
 
-/// One setting of the service as far as Tenants and KryptonDeployments go by it.
-struct setting_kind {
-  /// What an interval or a count says wrongly is as if nobody had said it; of the others it is an
-  /// error.
-  enum class shape : std::uint8_t {
-    text,
-    list,
-    boolean,
-    whole_number,
-    choice,
-    share,
-    duration,
-    interval,
-    count
-  };
-  std::string_view flag;  // "chart-repo"; empty where only the environment has it
-  std::string_view standard;
-  // the first that is not empty wins over the flag
-  std::array<std::string_view, 2> environment = {};
-  shape form = shape::text;
-  std::string_view choices = {};  // "off report heal"
-  std::string_view name() const noexcept { return flag.empty() ? environment[0] : flag; }
-};
-/// Whose way of doing things counts where nothing is said.
+/// Whose defaults count where nothing is said: --compat krypton names the original operator.
 enum class compat : std::uint8_t { none, krypton };
-/// A setting whose default is another one with --compat krypton, the original operator's.
+/// A setting whose default is another one with --compat krypton.
 struct krypton_default {
   std::string_view name, value, meaning;  // what follows from it, "every revision is kept"
 };
 std::span<const krypton_default> krypton_defaults() noexcept;
-/// All of them, in the order of the documentation.
-std::span<const setting_kind> setting_kinds() noexcept;
 
 enum class drift_mode : std::uint8_t { off, report, heal };
 enum class record_driver : std::uint8_t { secrets, config_maps };
@@ -57,22 +32,17 @@ enum class chart_skip : std::uint8_t { forbidden, allowed };
 
 struct settings {
   chart_coordinates chart;
-  /// Chart or values were said, or it is the service's own start: otherwise who only looks shows
-  /// what the service at work has published.
+  /// Chart or values were said, or the process is the service: otherwise a command that looks shows
+  /// what the running service has published.
   bool chart_is_said = false;
   std::vector<std::string> values_files;
   bool install_crds = false;
   /// The same of KryptonDeployments: the original gives it to Tenants alone where nothing is said.
   bool install_crds_in_regions = false;
-  std::string ns;  // of the discovery Secrets
-  std::string kubeconfig_label, kubeconfig_key;
-  std::string home_file, home_context;  // --watch-kubeconfig, --watch-context
-  std::string home_secret, home_secret_ns, home_secret_key;
-  std::string default_file;  // --kubeconfig
+  std::string ns = "default";  // of the discovery Secrets
+  std::string kubeconfig_key = "kubeconfig";
   bool ensure_home_crds = false;
   std::vector<std::string> watch_namespaces;  // empty = all; of KryptonDeployments
-  bool self_cluster = true;
-  bool allow_exec = false;
   drift_mode drift = drift_mode::report;
   std::size_t per_cluster = 4, in_all = 16;  // operations at once
   chart_skip skip = chart_skip::forbidden;
@@ -91,40 +61,45 @@ struct settings {
   friend bool operator==(const settings&, const settings&) = default;
 };
 
-/// What a process is told, gathered by its command: nothing here looks into the environment or at
-/// files.
-struct given_settings {
-  std::map<std::string, std::vector<std::string>, std::less<>> flags, file;  // as written, by name
-  std::function<std::string(std::string_view)> environment;                  // "" = not set
-  std::string service_account_ns;  // content of the mounted file, or empty
-  compat like = compat::none;
+/// What flags and variables say about Tenants and KryptonDeployments, each with its origin. One
+/// struct for both APIs: they have one chart.
+struct told_settings {
+  app::sourced<std::string> compat;
+  app::sourced<std::string> chart_repo{"https://charts.jetstack.io"}, chart_name{"cert-manager"},
+      chart_version{"1.19.1"};
+  app::sourced<std::vector<std::string>> values_files;
+  app::sourced<bool> install_crds;
+  app::sourced<std::string> drift{"report"};
+  app::sourced<std::size_t> per_cluster{4}, in_all{16};
+  app::sourced<std::string> max_failures{"0"}, wave_soak{"0s"};
+  std::optional<bool> self_cluster;  // none: neither --self-cluster nor --no-self-cluster
+  app::sourced<bool> secret_lookup, system_namespaces, ensure_home_crds;
+  app::sourced<std::string> notes_ns{"bootc-operator"}, records_ns, region_secret_namespaces,
+      watch_namespaces;
+  // Variables alone.
+  app::sourced<std::string> chart_skip, check_interval{"60s"}, driver, max_history{"10"};
+  // Shown at the start; helm/sources reads them.
+  app::sourced<std::string> repository_config, repository_cache, registry_config;
 };
 
-/// A setting as it counts now, and who said so.
-struct effective_setting {
-  std::string name, value;
-  // "default", "flag", "file", "env WATCH_NAMESPACE", "service account", "compat krypton"
-  std::string origin;
-  friend bool operator==(const effective_setting&, const effective_setting&) = default;
-};
-struct read_settings_result {
-  settings all;
-  std::vector<effective_setting> effective;
-  /// For the one line at the start: "chart-name=cert-manager (default), …"; credentials in
-  /// addresses are left out.
-  std::string line() const;
-};
+/// Declares the flags and variables that both APIs have, and those of Tenants alone; the second one
+/// those of KryptonDeployments. The flags are declared once, whichever API comes first.
+std::shared_ptr<told_settings> declare_settings(app::flags& f);
+void declare_settings_of_regions(app::flags& f, told_settings& to);
 
-/// Precedence  a variable that is not empty, then the flag, then the file, then the default;
-///             ENSURE_WATCH_CRDS only switches on; the namespace may also come from POD_NAMESPACE
-///             and the service account, which beat no flag.
-/// Errors      "--tenant-drift: must be one of off report heal, is \"x\"", with the variable's name
-///             where it said so.
-outcome<read_settings_result> read_settings(const given_settings& given);
-/// What is wrong with that text of a flag: "must be a number, …, is \"x\""; empty: nothing.
-std::string problem_with(std::string_view flag, const std::string& text);
+/// What the settings say, typed. Where `told` has defaults, those of --compat krypton count if that
+/// is said, and an interval or a count that cannot be read is its default; both are noted as the
+/// origin in `told`.
+/// Errors      "HELM_DRIVER: must be secret or configmap, …, is \"x\"".
+outcome<settings> settings_from(told_settings& told);
+/// As nothing is said.
+settings default_settings();
 
 /// KRYPTON_CHECK_INTERVAL: a Go duration or whole seconds, above zero; anything else is a minute.
 reactor::nanoseconds read_check_interval(std::string_view text);
+
+/// The command line of the original operator (--compat krypton) as ours: one dash is as good as
+/// two, and flags about the look of its log say nothing here. Others are returned as they are.
+std::vector<std::string> as_krypton_spells(const std::vector<std::string>& words);
 
 }  // namespace helm::tenants

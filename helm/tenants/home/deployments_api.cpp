@@ -71,9 +71,6 @@ units::api deployments(api_settings s) {
   units::api a;
   a.name = deployments_api;
   a.says = {"region", "regions", "deployment", "deployments"};
-  // Who is not named has no chart to install, and nothing at home to be found by.
-  if (s.wanted && s.on_clusters == api_settings::kinds::as_served)
-    a.home_kinds = {krypton_deployment_resource()};
   a.remedy =
       "kubectl apply --server-side -f deploy/crds/tenants, or name kryptondeployments in --apis";
   a.watches = "KryptonDeployments";
@@ -81,14 +78,35 @@ units::api deployments(api_settings s) {
   a.runs_on = units::api::place::home;
   a.where_served = true;
   a.lease = names::deployments_lease;
-  a.lease_ns = s.wanted ? s.wanted->all.ns : "default";
   a.holds.assign(hold_code::of_deployments.begin(), hold_code::of_deployments.end());
   a.events.assign(deployment_event::table.begin(), deployment_event::table.end());
   a.conditions.assign(deployment_conditions.begin(), deployment_conditions.end());
-  a.make = [s = std::move(s)](const units::house& h) {
+  a.settings = [](app::flags& f) -> units::api_setup {
+    const auto told = declare_settings(f);
+    declare_settings_of_regions(f, *told);
+    return [told](units::api& to, const units::process_facts& p) -> reactor::result<void> {
+      if (!p.is_named) return {};
+      auto s = read_settings(*told, p);
+      if (!s) return s.error();
+      s->on_clusters = s->wanted->all.ensure_home_crds ? api_settings::kinds::ensured
+                                                       : api_settings::kinds::as_served;
+      set_up_deployments(to, *std::move(s));
+      return {};
+    };
+  };
+  set_up_deployments(a, std::move(s));
+  return a;
+}
+
+void set_up_deployments(units::api& to, api_settings s) {
+  // Without settings there is no chart to install, and no kind at home to look for.
+  to.home_kinds.clear();
+  if (s.wanted && s.on_clusters == api_settings::kinds::as_served)
+    to.home_kinds = {krypton_deployment_resource()};
+  to.lease_ns = s.wanted ? s.wanted->all.ns : "default";
+  to.make = [s = std::move(s)](const units::house& h) {
     return std::make_unique<deployments_running>(h, s);
   };
-  return a;
 }
 
 }  // namespace helm::tenants

@@ -70,9 +70,9 @@ value with_kinds() {
 }
 
 settings like_krypton() {
-  given_settings given;
-  given.like = compat::krypton;
-  settings s = read_settings(given)->all;
+  told_settings told;
+  told.compat.value = "krypton";
+  settings s = *settings_from(told);
   s.chart = {"http://charts", "web", "1.2.0"};
   s.ns = "default";
   s.chart_is_said = true;
@@ -192,12 +192,11 @@ TEST_F(FromKrypton, WithoutThemThePlanNamesEachDefaultThatIsAnotherOne) {
                 ElementsAre(HasSubstr("--chart-install-crds is false by default, and "
                                       "true in the original operator"),
                             HasSubstr("$HELM_MAX_HISTORY is 10 by default, and 0")));
-    given_settings given;
-    given.flags["chart-install-crds"] = {"true"};
-    given.environment = [](std::string_view name) {
-      return std::string(name == "HELM_MAX_HISTORY" ? "10" : "");
-    };
-    settings said = read_settings(given)->all;
+    told_settings told;
+    told.install_crds = true;
+    told.install_crds.origin = "flag";
+    told.max_history.origin = "env HELM_MAX_HISTORY";
+    settings said = *settings_from(told);
     said.chart = {"http://charts", "web", "1.2.0"};
     said.ns = "default";
     said.chart_is_said = true;

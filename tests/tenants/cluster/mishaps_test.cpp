@@ -426,16 +426,14 @@ TEST_F(TenantMishaps, X3_AMissingChartSpoilsThePhaseUnlessThatIsAllowed) {
 TEST_F(TenantMishaps, X4_AnotherTextThanTrueLetsNoPhasePass) {
   for (const char* text : {"TRUE", "1", "yes"})
     play([&, text]() -> awaitable<void> {
-      given_settings told;
-      told.environment = [text](std::string_view name) {
-        return std::string(name == "ALLOW_CHART_SKIP" ? text : "");
-      };
+      told_settings told;
+      told.chart_skip = std::string(text);
       member& a = cluster("a");
       a.put_tenant("acme");
       co_await installed();
       charts->down = true;
       settings s = of_version("1.3.0");
-      s.skip = read_settings(told)->all.skip;
+      s.skip = settings_from(told)->skip;
       auto windlass = start(std::move(s));
       const bool wrong = co_await until([&] { return a.phase("acme") == "Error"; });
       EXPECT_TRUE(wrong) << text;

@@ -212,7 +212,7 @@ TEST_F(TenantPreview, WithoutAChartOfItsOwnALookShowsWhatTheServiceAtWorkPublish
     const bool came = co_await ready("a");
     EXPECT_TRUE(came);
     co_await l.sleep_for(10s);
-    auto looks = start(read_settings({})->all, {}, units::mode::look);
+    auto looks = start(default_settings(), {}, units::mode::look);
     co_await l.sleep_for(3s);
     const auto shown = co_await looks->on("a")->overview();
     const auto at_work = co_await windlass->on("a")->overview();

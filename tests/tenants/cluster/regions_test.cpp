@@ -219,9 +219,9 @@ TEST_F(KryptonAtHome, WhatTheOriginalLeftIsUpgradedOnceWithTheValuesThatItHad) {
     const std::string noted =
         text_in(before.at("metadata").as_object().if_contains("annotations"), fingerprint);
     edit("shop", std::string(R"({"metadata":{"annotations":{")") + fingerprint + R"(":null}}})");
-    given_settings given;
-    given.like = compat::krypton;
-    settings s = read_settings(given)->all;
+    told_settings told;
+    told.compat.value = "krypton";
+    settings s = *settings_from(told);
     s.chart = {"http://charts", "web", "1.2.0"};
     s.ns = "default";
     home_process windlass(l, s, home());
@@ -530,7 +530,7 @@ TEST_F(KryptonAtHome, WithoutAChartOfItsOwnALookShowsWhatTheServiceAtWorkSays) {
     EXPECT_TRUE(came);
     const bool lost = co_await until_says("lost", "Error/EdgeUnavailable");
     EXPECT_TRUE(lost);
-    home_process looks(l, read_settings({})->all, home(), units::mode::look);
+    home_process looks(l, default_settings(), home(), units::mode::look);
     const bool up = co_await until([&] { return looks.part() && looks.state() == "Live"; });
     EXPECT_TRUE(up);
     const auto rows = co_await looks.part()->overview();

@@ -206,8 +206,7 @@ std::size_t member::told(const std::string& reason) const {
 }
 
 settings of_version(const std::string& version) {
-  auto read = read_settings({});
-  settings s = read->all;
+  settings s = default_settings();
   s.chart = {"http://charts", "web", version};
   s.ns = "default";
   s.chart_is_said = true;

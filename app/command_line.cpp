@@ -1,0 +1,676 @@
+// The one file that knows CLI11: flags are declared to it, and command lines are parsed by it.
+#include "app/command.hpp"
+#include "app/config_file.hpp"
+#include "reactor/plain/secret.hpp"
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace app {
+namespace {
+
+const std::map<std::string, output_format>& output_formats() {
+  static const std::map<std::string, output_format> names = {{"text", output_format::text},
+                                                             {"wide", output_format::wide},
+                                                             {"json", output_format::json},
+                                                             {"yaml", output_format::yaml}};
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& texts, const char* between) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : between) + text;
+  return out;
+}
+
+/// A duration as Go writes it, or a number of seconds; above zero and at most a year.
+std::optional<reactor::nanoseconds> interval_of(const std::string& text) {
+  constexpr double longest = 366.0 * 24 * 3600;
+  double number = 0;
+  const auto [stopped, failed] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (failed == std::errc() && stopped == text.data() + text.size()) {
+    if (!(number >= 0.001 && number <= longest)) return std::nullopt;
+    return reactor::nanoseconds(static_cast<std::int64_t>(number * 1e9));
+  }
+  const auto parsed = reactor::parse_duration(text);
+  const bool fits = parsed && *parsed >= std::chrono::milliseconds(1) &&
+                    *parsed <= std::chrono::seconds(static_cast<std::int64_t>(longest));
+  return fits ? std::optional(*parsed) : std::nullopt;
+}
+
+}  // namespace
+
+CLI::Option& flag::option() const {
+  return *all_->all_[at_].option;
+}
+flag& flag::required(bool yes) {
+  option().required(yes);
+  return *this;
+}
+flag& flag::takes(const std::string& text) {
+  option().option_text(text);
+  return *this;
+}
+flag& flag::one_of(std::vector<std::string> values) {
+  option().check(CLI::IsMember(values));
+  all_->all_[at_].values = std::move(values);
+  return *this;
+}
+flag& flag::from_to(int least, int most) {
+  option().check(CLI::Range(least, most));
+  return *this;
+}
+flag& flag::from_to(unsigned least, unsigned most) {
+  option().check(CLI::Range(least, most));
+  return *this;
+}
+flag& flag::from_to(double least, double most) {
+  option().check(CLI::Range(least, most));
+  return *this;
+}
+flag& flag::check(std::function<std::string(const std::string&)> problem) {
+  option().check(CLI::Validator(
+      [problem = std::move(problem)](const std::string& text) { return problem(text); }, "",
+      "check"));
+  return *this;
+}
+flag& flag::shows_default() {
+  option().capture_default_str();
+  return *this;
+}
+flag& flag::shows_default(const std::string& text) {
+  option().default_str(text);
+  return *this;
+}
+flag& flag::repeated() {
+  option().allow_extra_args(false);
+  return *this;
+}
+flag& flag::last_counts() {
+  option().take_last();
+  return *this;
+}
+flag& flag::separated(char between) {
+  option().delimiter(between);
+  return *this;
+}
+flag& flag::group(const std::string& name) {
+  option().group(name);
+  return *this;
+}
+flag& flag::variables(std::vector<std::string> names) {
+  option().description(option().get_description() + " [$" + joined(names, ", else $") + "]");
+  all_->all_[at_].variables = std::move(names);
+  return *this;
+}
+flag& flag::switched_on_by(std::string variable) {
+  option().description(option().get_description() + " [$" + variable + "]");
+  all_->all_[at_].switched_on_by = std::move(variable);
+  return *this;
+}
+flag& flag::else_variable(const std::string& name) {
+  option().envname(name);
+  return *this;
+}
+flag& flag::needs(flag other) {
+  option().needs(&other.option());
+  return *this;
+}
+flag& flag::each(std::function<void()> told) {
+  option().each([told = std::move(told)](const std::string&) { told(); });
+  return *this;
+}
+flag& flag::of(std::vector<std::string> apis) {
+  all_->all_[at_].apis = std::move(apis);
+  return *this;
+}
+flag& flag::noted_in(std::string* origin, std::function<std::string()> shown) {
+  all_->all_[at_].origin = origin;
+  all_->all_[at_].shown = std::move(shown);
+  return *this;
+}
+
+flag flags::note(CLI::Option* option) {
+  all_.push_back({});
+  all_.back().option = option;
+  return {*this, all_.size() - 1};
+}
+
+template <class T>
+flag flags::value(const std::string& names, T& to, const std::string& about) {
+  flag made = note(command_->add_option(names, to, about));
+  if constexpr (std::is_same_v<T, std::string>) all_.back().text = &to;
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) all_.back().list = &to;
+  return made;
+}
+template flag flags::value(const std::string&, std::string&, const std::string&);
+template flag flags::value(const std::string&, std::vector<std::string>&, const std::string&);
+template flag flags::value(const std::string&, std::size_t&, const std::string&);
+template flag flags::value(const std::string&, std::optional<std::size_t>&, const std::string&);
+template flag flags::value(const std::string&, double&, const std::string&);
+template flag flags::value(const std::string&, std::uint16_t&, const std::string&);
+template flag flags::value(const std::string&, unsigned&, const std::string&);
+
+flag flags::on(const std::string& names, bool& to, const std::string& about) {
+  flag made = note(command_->add_flag(names, to, about));
+  all_.back().on = &to;
+  return made;
+}
+flag flags::on(const std::string& names, std::optional<bool>& to, const std::string& about) {
+  flag made = note(
+      command_->add_flag_function(names, [&to](std::int64_t times) { to = times > 0; }, about));
+  all_.back().shown = [&to] { return to ? shown(*to) : std::string(); };
+  return made;
+}
+flag flags::read(const std::string& names, std::function<std::string(const std::string&)> read,
+                 const std::string& about) {
+  const std::string name = names.substr(names.rfind(',') + 1);
+  return note(command_->add_option_function<std::string>(
+      names,
+      [name, read = std::move(read)](const std::string& text) {
+        if (const std::string wrong = read(text); !wrong.empty())
+          throw CLI::ValidationError(name + " " + text, wrong);
+      },
+      about));
+}
+flag flags::output(output_format& to, std::optional<output_format> also) {
+  const bool wide = also == output_format::wide;
+  std::vector<std::string> formats = {"text", "json", "yaml"};
+  if (wide) formats.insert(formats.begin() + 1, "wide");
+  return read(
+             "-o,--output",
+             [&to](const std::string& name) {
+               to = output_formats().at(name);
+               return std::string();
+             },
+             wide ? "text, wide, json or yaml" : "text, json or yaml")
+      .one_of(formats)
+      .takes(joined(formats, "|"));
+}
+flag flags::output(output_format& to, const std::vector<std::string>& more,
+                   const std::string& about, std::function<void(const std::string&)> other) {
+  std::vector<std::string> formats = {"text", "json", "yaml"};
+  formats.insert(formats.end(), more.begin(), more.end());
+  return read(
+             "-o,--output",
+             [&to, other = std::move(other)](const std::string& name) {
+               const auto known = output_formats().find(name);
+               if (known == output_formats().end())
+                 other(name);
+               else
+                 to = known->second;
+               return std::string();
+             },
+             about)
+      .one_of(formats)
+      .takes(joined(formats, "|"));
+}
+flag flags::seconds(const std::string& names, reactor::nanoseconds& to, const std::string& about) {
+  const auto number = std::make_shared<double>(std::chrono::duration<double>(to).count());
+  kept_.push_back(number);
+  finally([&to, number] {
+    to = reactor::nanoseconds(static_cast<std::int64_t>(*number * 1e9));
+    return std::string();
+  });
+  return value(names, *number, about);
+}
+flag flags::interval(const std::string& names, sourced<reactor::nanoseconds>& to,
+                     const std::string& standard, const std::string& about) {
+  const auto text = std::make_shared<std::string>(standard);
+  kept_.push_back(text);
+  finally([&to, text] {
+    to.value = interval_of(*text).value();
+    return std::string();
+  });
+  return value(names, *text, about)
+      .noted_in(&to.origin, [text] { return *text; })
+      .check([](const std::string& given) {
+        if (interval_of(given)) return std::string();
+        return "\"" + given + "\" is no duration above zero, such as 30s, 5m or 1h30m";
+      })
+      .shows_default();
+}
+void flags::variable(const std::string& name, sourced<std::string>& to,
+                     std::vector<std::string> apis) {
+  plain_.push_back({name, &to, std::move(apis)});
+}
+void flags::config() {
+  value("--config", config_,
+        "YAML file with the same settings by their long names; flags win over it")
+      .takes("FILE");
+}
+void flags::footer(const std::string& text) {
+  command_->footer(text);
+}
+void flags::finally(std::function<std::string()> check) {
+  checks_.push_back(std::move(check));
+}
+void flags::choice_of_apis(std::vector<std::string>& chosen, bool& named) {
+  chosen_ = &chosen;
+  named_ = &named;
+}
+void flags::default_apis(std::function<std::vector<std::string>()> which) {
+  finally([this, which = std::move(which)] {
+    std::vector<std::string> apis = which();
+    if (named_ && !*named_ && !apis.empty()) {
+      *chosen_ = std::move(apis);
+      *named_ = true;
+    }
+    return std::string();
+  });
+}
+std::string flags::shown(const std::vector<std::string>& v) {
+  return joined(v, ",");
+}
+bool flags::names_one_of(const std::vector<std::string>& apis) const {
+  return named_ && *named_ && std::ranges::any_of(apis, [&](const std::string& api) {
+           return std::ranges::find(*chosen_, api) != chosen_->end();
+         });
+}
+
+void flags::read_variables(const environment_reader& environment) {
+  for (declared& d : all_) {
+    for (const std::string& name : d.variables) {
+      std::string set = environment(name);
+      if (set.empty()) continue;
+      d.from = "env " + name;
+      if (d.list) *d.list = {set};
+      if (d.text) *d.text = set;
+      d.variable_value = std::move(set);
+      break;
+    }
+    if (d.switched_on_by.empty() || !d.on) continue;
+    const std::string set = environment(d.switched_on_by);
+    if (set != "true" && set != "1" && set != "yes") continue;
+    *d.on = true;
+    d.variable_value = "true";
+    d.from = "env " + d.switched_on_by;
+  }
+  for (const plain_variable& v : plain_)
+    if (std::string set = environment(v.name); !set.empty())
+      *v.to = {std::move(set)}, v.to->origin = "env " + v.name;
+}
+
+void flags::note_origins(const std::set<std::string>* from_file) {
+  for (declared& d : all_) {
+    if (d.option->count() > 0 && d.variable_value.empty() && !d.option->get_lnames().empty())
+      d.from = from_file && from_file->contains(d.option->get_lnames().front()) ? "file " + config_
+                                                                                : "flag";
+    if (d.origin) *d.origin = d.from;
+  }
+}
+
+/// A flag whose API does not run is wrong usage: it would change nothing. A file or an environment
+/// serves several commands.
+std::string flags::problem() const {
+  if (named_)
+    for (const declared& d : all_) {
+      if (d.from != "flag" || d.apis.empty() || names_one_of(d.apis)) continue;
+      return "--" + d.option->get_lnames().front() + " is a setting of " + joined(d.apis, " or ") +
+             ", and --apis does not name " + (d.apis.size() > 1 ? "either" : "it") +
+             ": add --apis " + d.apis.front();
+    }
+  return {};
+}
+
+std::vector<setting> flags::settings() const {
+  std::vector<setting> out;
+  for (const declared& d : all_) {
+    if (d.option->get_lnames().empty() || d.option->get_group().empty()) continue;
+    setting one{d.option->get_lnames().front(), {}, d.origin ? *d.origin : d.from};
+    if (d.shown) {
+      one.value = d.shown();
+    } else if (!d.variable_value.empty()) {
+      one.value = d.variable_value;
+    } else if (d.option->count() > 0) {
+      one.value = joined(d.option->results(), ",");
+    } else {
+      one.value = d.option->get_default_str();
+      if (d.option->get_items_expected_max() == 0) one.value = "false";
+    }
+    one.value = reactor::redact(one.value);
+    out.push_back(std::move(one));
+  }
+  for (const plain_variable& v : plain_)
+    if (names_one_of(v.apis)) out.push_back({v.name, reactor::redact(v.to->value), v.to->origin});
+  return out;
+}
+
+/// The commands as CLI11 has them, with the flags of each.
+class parsing {
+public:
+  parsing(const program& p, const std::vector<units::api>& apis) : app(p.about, p.name) {
+    app.require_subcommand(1);
+    app.set_help_all_flag("--help-all", "Print the help of every command");
+    app.footer(p.footer);
+    for (const command& c : p.commands) {
+      CLI::App* above = &app;
+      std::string name = c.path;
+      if (const auto space = c.path.rfind(' '); space != c.path.npos) {
+        above = by_path.at(c.path.substr(0, space));
+        name = c.path.substr(space + 1);
+      }
+      CLI::App* own = above->add_subcommand(name, c.about);
+      by_path[c.path] = own;
+      if (c.declare) {
+        leaf& l = leaves[own];
+        l.path = c.path;
+        l.declared_flags.reset(new flags(*own, apis));
+        l.what = c.declare(*l.declared_flags);
+      } else if (!c.raw) {
+        own->require_subcommand(1);
+      }
+    }
+    // Behind all others: a command without a footer has the program's.
+    for (const command& c : p.commands)
+      if (!c.footer.empty()) by_path.at(c.path)->footer(c.footer);
+  }
+
+  struct leaf {
+    std::string path;
+    std::unique_ptr<flags> declared_flags;
+    declared_command what;
+  };
+  /// The command that was given.
+  CLI::App& given() {
+    CLI::App* at = app.get_subcommands().front();
+    while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+    return *at;
+  }
+  static std::vector<const CLI::App*> below(const CLI::App& at) {
+    return at.get_subcommands([](const CLI::App*) { return true; });
+  }
+
+  CLI::App app;
+  std::map<std::string, CLI::App*> by_path;
+  std::map<const CLI::App*, leaf> leaves;
+
+  // What parse() asks of the flags, which are private to others.
+  static const std::string& config(const leaf& l) { return l.declared_flags->config_; }
+  static std::vector<setting> settings(const leaf& l) { return l.declared_flags->settings(); }
+  /// What is wrong with the whole of them; "" for nothing.
+  static std::string finish(const leaf& l, const environment_reader& environment,
+                            const std::set<std::string>* from_file) {
+    flags& f = *l.declared_flags;
+    f.read_variables(environment);
+    f.note_origins(from_file);
+    for (const auto& check : f.checks_)
+      if (std::string wrong = check(); !wrong.empty()) return wrong;
+    return {};
+  }
+  /// The values that a positional argument may have.
+  static std::vector<std::string> first_words(const leaf& l) {
+    for (const flags::declared& d : l.declared_flags->all_)
+      if (d.option->get_lnames().empty() && d.option->get_snames().empty()) return d.values;
+    return {};
+  }
+  static std::string problem(const leaf& l) { return l.declared_flags->problem(); }
+};
+
+std::vector<setting> parse_outcome::settings() const {
+  if (!read) return {};
+  return parsing::settings(read->leaves.at(read->by_path.at(path)));
+}
+
+namespace {
+
+/// The one parse, with or without what the file of --config says.
+struct command_line {
+  const program& what;
+  const environment_reader& environment;
+  const std::vector<units::api>& apis;
+
+  parse_outcome once(const std::vector<std::string>& words,
+                     const std::set<std::string>* from_file) const;
+  parse_outcome with_file(const std::vector<std::string>& words, const CLI::App& command,
+                          const std::string& file) const;
+  std::set<std::string> settings_in_files() const;
+};
+
+parse_outcome usage_error(const std::string& sentence) {
+  parse_outcome out;
+  out.exit_code = wrong_usage;
+  out.err = "windlass: " + sentence + "\n";
+  return out;
+}
+
+parse_outcome usage_error_of(const std::string& command, const std::string& why) {
+  parse_outcome out;
+  out.exit_code = wrong_usage;
+  out.err = command + ": " + why + "; `" + command + " --help` shows what it takes\n";
+  return out;
+}
+
+/// How many letters must be changed, added or left out to make one of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j)
+      diagonal = std::exchange(
+          row[j + 1], std::min({row[j + 1] + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0u : 1u)}));
+  }
+  return row.back();
+}
+
+/// The command that was meant, perhaps.
+std::string nearest(const CLI::App& app, const std::string& typed) {
+  std::string best;
+  std::size_t least = 3;
+  for (const CLI::App* c : parsing::below(app)) {
+    const std::size_t d = distance(typed.substr(0, 64), c->get_name());
+    if (d < least && d < c->get_name().size()) {
+      least = d;
+      best = c->get_name();
+    }
+  }
+  return best;
+}
+
+/// `windlass frobnicate`, `windlass policy frobnicate`, `windlass --nonsense`: the word that names
+/// no command, or no option of those that only group others; nothing when there is none.
+std::optional<parse_outcome> unknown_word(const CLI::App& app,
+                                          const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  std::string path = app.get_name();
+  for (const std::string& word : words) {
+    const auto all = parsing::below(*at);
+    if (all.empty()) return std::nullopt;
+    if (word.starts_with('-')) {
+      if (at->get_option_no_throw(word.substr(0, word.find('='))) != nullptr) return std::nullopt;
+      return usage_error_of(path, "The following argument was not expected: " + word);
+    }
+    const auto next = std::ranges::find(all, word, &CLI::App::get_name);
+    if (next == all.end()) {
+      const std::string meant = nearest(*at, word);
+      return usage_error("there is no command \"" + (at == &app ? "" : at->get_name() + " ") +
+                         word + "\"" + (meant.empty() ? "" : "; did you mean \"" + meant + "\"?") +
+                         "; `" + path + " --help` lists them");
+    }
+    path += " " + word;
+    at = *next;
+  }
+  return std::nullopt;
+}
+
+/// `--version`, `-v` and `help [COMMAND…]` as the commands that they stand for.
+std::vector<std::string> spelled_out(std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (words.front() == "--version" || words.front() == "-v" || words.front() == "-V")
+    words.front() = "version";
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  return words;
+}
+
+/// Every setting that the file of --config may have, whichever command it is for.
+std::set<std::string> command_line::settings_in_files() const {
+  const parsing all(what, apis);
+  std::set<std::string> names;
+  for (const auto& [at, leaf] : all.leaves) {
+    if (at->get_option_no_throw("--config") == nullptr) continue;
+    for (const CLI::Option* option : at->get_options())
+      names.insert(option->get_lnames().begin(), option->get_lnames().end());
+  }
+  return names;
+}
+
+parse_outcome command_line::with_file(const std::vector<std::string>& words,
+                                      const CLI::App& command, const std::string& file) const {
+  auto settings = load_settings(file);
+  if (!settings) return usage_error(settings.error().message());
+  // Before all other flags, behind the words of the command.
+  std::ptrdiff_t path = 0;
+  for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent()) ++path;
+  std::vector<std::string> with_file(words.begin(), words.begin() + path);
+  std::set<std::string> taken;
+  const std::set<std::string> others = settings_in_files();
+  for (const file_setting& s : *settings) {
+    const CLI::Option* option = command.get_option_no_throw("--" + s.flag);
+    const bool never = s.flag == "config" || s.flag == "help";
+    // One file serves all commands: a setting of another command is no mistake.
+    if (option == nullptr && !never && others.contains(s.flag)) continue;
+    if (option == nullptr || never)
+      return usage_error(file + ": \"" + s.flag + "\" is not a setting of `windlass " +
+                         command.get_name() + "`; its --help lists them");
+    if (option->count() > 0) continue;
+    // A list is the flag given again and again, where it may be, or else one value with commas.
+    if (option->get_items_expected_max() > 1)
+      for (const std::string& one : s.values) with_file.push_back("--" + s.flag + "=" + one);
+    else
+      with_file.push_back("--" + s.flag + "=" + joined(s.values, ","));
+    taken.insert(option->get_lnames().front());
+  }
+  with_file.insert(with_file.end(), words.begin() + path, words.end());
+  return once(with_file, &taken);
+}
+
+parse_outcome command_line::once(const std::vector<std::string>& words,
+                                 const std::set<std::string>* from_file) const {
+  const auto all = std::make_shared<parsing>(what, apis);
+  if (auto unknown = unknown_word(all->app, words)) return *std::move(unknown);
+  const auto command_given = [&] {
+    std::string command = what.name;
+    for (const CLI::App* at = &all->app; !at->get_subcommands().empty();) {
+      at = at->get_subcommands().front();
+      command += " " + at->get_name();
+    }
+    return command;
+  };
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  try {
+    all->app.parse(reversed);
+  } catch (const CLI::ParseError& e) {
+    std::ostringstream out, ignored;
+    if (all->app.exit(e, out, ignored) != 0) return usage_error_of(command_given(), e.what());
+    parse_outcome outcome;
+    outcome.out = out.str();
+    return outcome;
+  }
+  CLI::App& command = all->given();
+  const auto leaf = all->leaves.find(&command);
+  if (leaf == all->leaves.end()) return {};  // a raw command, which run() knows
+  const std::string& config = parsing::config(leaf->second);
+  if (!config.empty() && !from_file) return with_file(words, command, config);
+  if (const std::string wrong = parsing::finish(leaf->second, environment, from_file);
+      !wrong.empty())
+    return usage_error_of(command_given(), wrong);
+  if (const std::string wrong = parsing::problem(leaf->second); !wrong.empty())
+    return usage_error(wrong);
+  parse_outcome outcome;
+  outcome.chosen = leaf->second.what;
+  outcome.path = leaf->second.path;
+  outcome.read = all;
+  return outcome;
+}
+
+/// "text|json|yaml" as the values that it lists; nothing for any other text.
+std::vector<std::string> split_at_bars(const std::string& text) {
+  if (text.find('|') == text.npos) return {};
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('|', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+parse_outcome parse(const program& p, const std::vector<std::string>& words,
+                    const environment_reader& environment, const std::vector<units::api>& apis) {
+  return command_line{p, environment, apis}.once(spelled_out(words), nullptr);
+}
+
+int run(const program& p, const std::vector<std::string>& words,
+        const environment_reader& environment, const std::vector<units::api>& apis) {
+  if (!words.empty())
+    for (const command& c : p.commands)
+      if (c.raw && words.front() == c.path)
+        return c.raw({words.begin() + 1, words.end()},
+                     {p, apis, environment, [] { return std::vector<setting>(); }});
+  const parse_outcome outcome = parse(p, words, environment, apis);
+  write_bytes(STDOUT_FILENO, outcome.out);
+  write_bytes(STDERR_FILENO, outcome.err);
+  if (!outcome) return outcome.exit_code;
+  return outcome.chosen.run({p, apis, environment, [&outcome] { return outcome.settings(); }});
+}
+
+int complain(std::string_view sentence, int code) {
+  write_out(STDERR_FILENO, page("windlass: ") + page::lines(sentence) + "\n");
+  return code;
+}
+
+std::vector<completed_command> described(const program& p, const std::vector<units::api>& apis) {
+  const parsing all(p, apis);
+  std::vector<completed_command> words, raw;
+  const auto walk = [&](auto&& self, const CLI::App& at, const std::string& name) -> void {
+    completed_command one;
+    one.name = name;
+    one.about = at.get_description();
+    for (const CLI::App* below : parsing::below(at)) one.words.push_back(below->get_name());
+    for (const CLI::Option* option : at.get_options()) {
+      if (option->get_group().empty()) continue;
+      const std::vector<std::string> values = split_at_bars(option->get_option_text());
+      for (const std::string& flag : option->get_lnames()) {
+        const auto& briefs = option->get_snames();
+        one.flags.push_back({flag, option->get_description(), briefs.empty() ? '\0' : briefs[0][0],
+                             option->get_items_expected_max() > 0, values});
+      }
+    }
+    const auto leaf = all.leaves.find(&at);
+    if (leaf != all.leaves.end())
+      for (const std::string& word : parsing::first_words(leaf->second)) one.words.push_back(word);
+    words.push_back(std::move(one));
+    for (const CLI::App* below : parsing::below(at))
+      self(self, *below, (name.empty() ? "" : name + " ") + below->get_name());
+  };
+  walk(walk, all.app, "");
+  for (const command& c : p.commands) {
+    if (!c.completed) continue;
+    for (completed_command& one : c.completed()) {
+      const auto known = std::ranges::find(words, one.name, &completed_command::name);
+      if (known == words.end())
+        raw.push_back(std::move(one));
+      else
+        known->words = std::move(one.words);
+    }
+  }
+  words.insert(words.end(), std::make_move_iterator(raw.begin()),
+               std::make_move_iterator(raw.end()));
+  return words;
+}
+
+}  // namespace app

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace app {
+
+/// `-o`: for people, or as a document (document() below).
+enum class output_format { text, wide, json, yaml };
+
+enum class tone { plain, good, busy, bad, faint };
+
+struct terminal_size {
+  std::size_t columns = 80, rows = 24;
+  friend bool operator==(const terminal_size&, const terminal_size&) = default;
+};
+/// As it is at this moment; 80×24 where there is no terminal or it does not say.
+terminal_size size_of_terminal(int fd);
+
+/// Whether texts have colours.
+enum class colours { none, shown };
+
+/// What a person sees. Our literals are laid out as they are written; every other text becomes one
+/// printable line of at most 4 KiB, whatever a cluster, a policy or a file put into it. There is no
+/// way around it: only toned() and screen() add what a terminal obeys.
+class page {
+public:
+  page() = default;
+  template <std::size_t N>
+  page(const char (&ours)[N]) : text_(ours) {}
+  template <std::size_t N>
+  page(char (&)[N]) = delete;
+  template <class Text>
+    requires std::same_as<Text, std::string> || std::same_as<Text, std::string_view> ||
+             std::same_as<Text, const char*>
+  page(const Text& theirs) : text_(one_line(theirs)) {}
+  /// Several lines of somebody else's; all but the first are indented, so that none looks like one
+  /// of ours.
+  static page lines(std::string_view theirs);
+
+  page& operator+=(const page& more) {
+    text_ += more.text_;
+    return *this;
+  }
+  friend page operator+(page a, const page& b) { return std::move(a += b); }
+  friend bool operator==(const page&, const page&) = default;
+  const std::string& text() const noexcept { return text_; }
+  bool empty() const noexcept { return text_.empty(); }
+  /// Columns on a terminal, for one line.
+  std::size_t width() const noexcept;
+
+private:
+  friend page toned(const page& text, tone t, colours tint);
+  friend page screen(const page& block, const terminal_size& size);
+  friend page entering_screen();
+  friend page leaving_screen();
+  friend page folded(const page& text, std::size_t columns, std::size_t hang);
+  friend class table;
+  static std::string one_line(std::string_view theirs);
+  std::string text_;
+};
+
+/// Two-space indented JSON with numbers as people write them (371.5, not 3.715E2), ending in a
+/// newline. What is not fit to be seen is escaped: a reader of JSON gets the same value, a terminal
+/// obeys nothing.
+std::string pretty_json(const boost::json::value& v);
+/// What `-o json|yaml` prints: one object with apiVersion windlass.dev/v1alpha1, a kind, and keys
+/// as Kubernetes writes them. docs/schema has a JSON Schema for each kind; a test holds real output
+/// against them.
+inline constexpr std::string_view document_version = "windlass.dev/v1alpha1";
+/// `body` with apiVersion and kind before it.
+boost::json::object document(std::string_view kind, boost::json::object body);
+/// The value as JSON or YAML text, escaped as above.
+std::string machine_text(const boost::json::value& v, output_format format);
+
+/// Shown on a terminal, if NO_COLOR is not set.
+colours colours_at(int fd);
+/// Whether a view can be drawn there: a terminal, and not a dumb one. NO_COLOR takes the colours,
+/// not the view.
+bool is_screen(int fd);
+
+/// `text` in a colour, or as it is.
+page toned(const page& text, tone t, colours tint);
+/// The whole of a terminal, wherever its cursor is: the block's first lines, each cut to the width,
+/// so that nothing wraps or scrolls.
+page screen(const page& block, const terminal_size& size);
+/// To a screen of its own, where nothing that was there before is lost, and back.
+page entering_screen();
+page leaving_screen();
+
+/// No limit to the width of a table or text: `-o wide`.
+inline constexpr std::size_t any_width = 0;
+/// What standard output fits into: the width of a screen; no limit elsewhere.
+std::size_t output_columns();
+/// Each line broken between words where it is wider than `columns`; what follows is indented as the
+/// line is and `hang` more.
+page folded(const page& text, std::size_t columns, std::size_t hang = 2);
+
+/// Digests ("sha256:" and 64 digits) cut to twelve digits, for a person's eyes.
+std::string with_short_digests(std::string_view text);
+
+/// Columns padded to their widest cell, two spaces apart, as kubectl prints. A cell of more than
+/// 200 columns sticks out instead of widening its column. Where a width is given the widest columns
+/// become narrower and their cells go on in the next line.
+class table {
+public:
+  explicit table(std::vector<page> head);
+  void row(std::vector<page> cells) { rows_.push_back(std::move(cells)); }
+  page text(const page& indent = {}, std::size_t columns = any_width) const;
+
+private:
+  std::vector<std::vector<page>> rows_;
+};
+
+/// Writes all of it; false when the reader is gone or the disk is full. These two are the only way
+/// to a terminal.
+bool write_out(int fd, const page& text);
+template <std::same_as<std::string> Text>
+bool write_out(int fd, const Text& text) = delete;  // a page, or bytes?
+/// Bytes that a program may read: as they are into files and pipes, so that they equal Helm's;
+/// printable on a terminal.
+bool write_bytes(int fd, std::string_view bytes);
+
+}  // namespace app

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "app/flags.hpp"
+#include "bootc/api.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "reactor/log.hpp"
+#include "reactor/plain/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bootc {
+
+/// What flags say about asking registries what tags name.
+struct registry_settings {
+  app::sourced<reactor::nanoseconds> interval{std::chrono::minutes(5)};
+  // "HOST[:PORT]", asked by plain HTTP where TLS fails
+  app::sourced<std::vector<std::string>> insecure;
+  std::vector<std::string> mirrors;  // "HOST=MIRROR"
+  std::vector<std::string> token_realms;
+  std::string ca_file;
+};
+
+/// The flags, and the setup that gives the API what they and the BootcOperatorConfig at home say.
+units::api_setup declare_registries(app::flags& f);
+
+/// The same, with the interval of the BootcOperatorConfig at home where no flag gives one. A home
+/// without this kind has none. Runs the loop; for the start of the process.
+/// Errors: one sentence for a person, for example when there are two of them.
+reactor::result<registry_settings> with_operator_config(reactor::loop& l,
+                                                        const k8s::connection& home,
+                                                        registry_settings said,
+                                                        const reactor::logger& log);
+
+/// As the API takes them. `operator_ns` may be empty: the API's own.
+settings settings_from(const registry_settings& said, const std::string& operator_ns,
+                       const std::string& identity);
+
+}  // namespace bootc

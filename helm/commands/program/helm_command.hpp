@@ -1,0 +1,22 @@
+#pragma once
+
+#include "app/command.hpp"
+
+#include <string>
+#include <vector>
+
+namespace reactor {
+class loop;
+}
+
+namespace cli {
+
+using namespace app;
+
+/// `windlass helm …`: Helm's own commands, flags, output and exit codes.
+std::vector<app::command> helm_commands();
+/// Those of them that need a cluster: install, upgrade, list, … Runs `l` until the command ended or
+/// was cancelled by a signal.
+int helm_release_command(reactor::loop& l, const std::vector<std::string>& arguments);
+
+}  // namespace cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "app/output.hpp"
+#include "service/overview/overview.hpp"
+#include "service/service.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+using namespace app;
+
+/// One cluster of the fleet, as `cluster list` shows it.
+struct listed_cluster {
+  cluster_overview seen;
+  std::string version;
+  std::map<std::string, std::string> labels;  // but the one of kubeconfig Secrets
+  std::optional<reactor::wall_time> token_expires;
+  std::string token_problem;
+};
+
+/// The fleet as a service in look mode knows it by `deadline`.
+reactor::awaitable<std::vector<listed_cluster>> list_clusters(service& s,
+                                                              reactor::loop& l,  // borrowed
+                                                              std::string secret_label,
+                                                              reactor::steady_time deadline);
+page list_text(const std::vector<listed_cluster>& all, std::size_t columns);
+/// ClusterList.
+boost::json::object list_document(const std::vector<listed_cluster>& all);
+
+}  // namespace cli

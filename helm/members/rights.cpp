@@ -1,0 +1,139 @@
+#include "helm/members/rights.hpp"
+
+#include "helm/members/member_objects.hpp"
+
+#include <boost/json.hpp>
+
+#include <initializer_list>
+#include <set>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view bootc_group = "node.bootc.dev";
+
+const k8s::resource& reviews() {
+  static const k8s::resource instance{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
+                                      "SelfSubjectAccessReview", false};
+  return instance;
+}
+
+void add(std::vector<right>& to, std::string_view group, std::string_view resource,
+         std::initializer_list<std::string_view> verbs, std::string_view why,
+         const k8s::object_key& of = {}) {
+  const std::size_t slash = resource.find('/');
+  for (const std::string_view verb : verbs) {
+    right r;
+    r.verb = verb;
+    r.group = group;
+    r.resource = resource.substr(0, slash);
+    if (slash != resource.npos) r.subresource = resource.substr(slash + 1);
+    r.ns = of.ns;
+    r.name = of.name;
+    r.why = why;
+    to.push_back(std::move(r));
+  }
+}
+
+json::object review_of(const right& r) {
+  json::object wanted{{"verb", r.verb}, {"resource", r.resource}};
+  if (!r.group.empty()) wanted["group"] = r.group;
+  if (!r.subresource.empty()) wanted["subresource"] = r.subresource;
+  if (!r.ns.empty()) wanted["namespace"] = r.ns;
+  if (!r.name.empty()) wanted["name"] = r.name;
+  json::object spec;
+  spec["resourceAttributes"] = std::move(wanted);
+  json::object body;
+  body["spec"] = std::move(spec);
+  return body;
+}
+
+bool allows(const json::object& answer) {
+  const json::value* status = answer.if_contains("status");
+  const json::value* allowed =
+      status && status->is_object() ? status->get_object().if_contains("allowed") : nullptr;
+  return allowed && allowed->is_bool() && allowed->get_bool();
+}
+
+}  // namespace
+
+std::string right::text() const {
+  std::string out = verb + " " + resource;
+  if (!group.empty()) out += "." + group;
+  if (!subresource.empty()) out += "/" + subresource;
+  if (!name.empty()) out += " \"" + name + "\"";
+  if (!ns.empty()) out += " in " + ns;
+  return out;
+}
+
+std::vector<right> rights_of_service(const k8s::object_key& account) {
+  std::vector<right> all;
+  add(all, bootc_group, "bootcnodepools",
+      {"get", "list", "watch", "create", "update", "patch", "delete"},
+      "to see the pools and let their nodes go before one is deleted");
+  add(all, bootc_group, "bootcnodes",
+      {"get", "list", "watch", "create", "update", "patch", "delete"},
+      "to tell each node what to run");
+  add(all, bootc_group, "bootcnodepools/status", {"get", "update", "patch"},
+      "to report how far a pool is");
+  add(all, bootc_group, "bootcnodepools/finalizers", {"update"}, "to own the BootcNodes of a pool");
+  add(all, bootc_group, "bootcnodes/status", {"get"}, "to read what a node reports");
+  add(all, bootc_group, "bootcoperatorconfigs", {"get", "list"},
+      "to read the settings of the operator");
+  add(all, "", "nodes", {"get", "list", "watch", "update", "patch"},
+      "to see, label and cordon nodes");
+  add(all, "", "namespaces", {"get"}, "to know the cluster by the uid of kube-system",
+      {"", "kube-system"});
+  add(all, "", "pods", {"get", "list"}, "to see what a drain has to move");
+  add(all, "", "pods/eviction", {"create"}, "to drain a node within its disruption budgets");
+  add(all, "apps", "daemonsets", {"get"}, "to tell the pods of DaemonSets, which a drain leaves");
+  add(all, "", "events", {"create", "patch"}, "to say on pools and nodes what happens");
+  add(all, "events.k8s.io", "events", {"create", "patch"},
+      "to say on pools and nodes what happens");
+  add(all, "coordination.k8s.io", "leases", {"get"}, "to see whether another operator works there",
+      {account.ns, "bootc-operator.bootc.dev"});
+  add(all, "", "serviceaccounts/token", {"create"}, "to renew its token before it ends", account);
+  return all;
+}
+
+std::vector<right> rights_of_furnisher(const k8s::object_key& account) {
+  std::vector<right> all;
+  member_settings s;
+  s.ns = account.ns;
+  const auto objects = member_objects(s);
+  std::set<std::string> seen;
+  if (objects) {
+    for (const member_object& o : *objects)
+      if (seen.insert(o.what.plural).second)
+        add(all, o.what.group, o.what.plural, {"get", "create", "patch"},
+            "to install what a member needs", {o.key.ns, ""});
+  }
+  add(all, "", "serviceaccounts/token", {"create"}, "to make the token for home", account);
+  return all;
+}
+
+reactor::awaitable<k8s::result<std::vector<right>>> missing_rights(k8s::client& api,
+                                                                   std::vector<right> wanted) {
+  std::vector<right> missing;
+  for (right& r : wanted) {
+    json::object review = review_of(r);
+    auto said = co_await api.create(reviews(), std::string(), std::move(review));
+    if (!said) co_return said.error();
+    if (!allows(*said)) missing.push_back(std::move(r));
+  }
+  co_return missing;
+}
+
+std::string explained(const k8s::fault& f, std::string_view verb, const k8s::resource& on,
+                      std::string_view why) {
+  std::string text = f.message();
+  if (f.code != k8s::errc::forbidden) return text;
+  text += "\n  The right to " + std::string(verb) + " " + on.plural +
+          (on.group.empty() ? "" : "." + on.group) + " is missing; it is needed " +
+          std::string(why);
+  return text;
+}
+
+}  // namespace cli

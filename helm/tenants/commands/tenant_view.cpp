@@ -1,0 +1,269 @@
+#include "helm/tenants/commands/tenant_view.hpp"
+
+#include "helm/tenants/kinds/conditions.hpp"
+
+#include <boost/json.hpp>
+
+#include <map>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t digits_shown = 12;
+
+tone tone_of_phase(const std::string& phase) {
+  if (phase == "Ready") return tone::good;
+  return phase == "Error" ? tone::bad : tone::busy;
+}
+
+std::string either(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
+/// "ClusterReady" of "ClusterReady/cluster-001".
+std::string type_alone(const std::string& type) {
+  return type.substr(0, type.find('/'));
+}
+
+bool is_of(const k8s::condition& c, const std::string& cluster) {
+  return c.type.ends_with("/" + cluster);
+}
+
+json::object json_of(const tenant_row& r) {
+  json::object o{{"cluster", r.cluster}, {"tenant", r.tenant},   {"phase", r.phase},
+                 {"action", r.action},   {"from", r.from},       {"to", r.to},
+                 {"release", r.release}, {"message", r.message}, {"appliedChart", r.applied}};
+  o["hold"] = nullptr;
+  if (r.hold)
+    o["hold"] = json::object{
+        {"code", r.hold->code}, {"reason", r.hold->sentence}, {"releasedBy", r.hold->released_by}};
+  return o;
+}
+
+json::object json_of(const tenants_of_cluster& c) {
+  json::object o{{"name", c.name}, {"state", c.state}};
+  if (!c.last_error.empty()) o["lastError"] = c.last_error;
+  return o;
+}
+
+json::array clusters_json(const std::vector<tenants_of_cluster>& all) {
+  json::array out;
+  for (const tenants_of_cluster& c : all) out.push_back(json_of(c));
+  return out;
+}
+
+page heading_of(const std::vector<tenants_of_cluster>& all) {
+  std::map<std::string, std::size_t> phases;
+  std::size_t rows = 0;
+  for (const tenants_of_cluster& c : all)
+    for (const tenant_row& r : c.rows) {
+      ++phases[r.phase];
+      ++rows;
+    }
+  page text = std::to_string(rows) + (rows == 1 ? " release" : " releases") + " on " +
+              std::to_string(all.size()) + (all.size() == 1 ? " cluster" : " clusters");
+  bool first = true;
+  for (const auto& [phase, n] : phases) {
+    text += page(first ? std::string(": ") : std::string(", ")) + std::to_string(n) + " " + phase;
+    first = false;
+  }
+  return text + "\n";
+}
+
+page away(const std::vector<tenants_of_cluster>& all, colours tint, std::size_t columns) {
+  page text;
+  for (const tenants_of_cluster& c : all)
+    if (c.state != "Live")
+      text += folded(page(c.name) + " is " + toned(c.state, tone::bad, tint) +
+                         (c.last_error.empty() ? page() : page(": ") + c.last_error) + "\n",
+                     columns);
+  return text;
+}
+
+/// "upgrade web 1.2.0 → https://…/web:1.3.0"
+page what_becomes(const tenant_row& r) {
+  page text = r.action;
+  if (r.action != "install" && r.action != "upgrade" && r.action != "held") return text;
+  if (!r.from.empty()) text += page(" ") + r.from;
+  return text + " → " + r.to;
+}
+
+page title_of(const tenant_row& r, colours tint) {
+  return page(r.cluster) + "  " + r.tenant + "  " + toned(r.phase, tone_of_phase(r.phase), tint) +
+         "\n";
+}
+
+}  // namespace
+
+std::string why_away(const tenants_of_cluster& c) {
+  return c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
+}
+
+page tenant_list_text(const std::vector<tenants_of_cluster>& all, extent how, colours tint,
+                      std::size_t columns) {
+  std::vector<page> head = {"CLUSTER", "TENANT", "PHASE", "HAS", "ACTION"};
+  const bool wide = how == extent::wide;
+  if (wide) head.insert(head.end(), {"TO", "RELEASE"});
+  head.emplace_back("NOTE");
+  table t(std::move(head));
+  for (const tenants_of_cluster& c : all)
+    for (const tenant_row& r : c.rows) {
+      std::vector<page> cells = {r.cluster, r.tenant, toned(r.phase, tone_of_phase(r.phase), tint),
+                                 either(r.from), r.action};
+      if (wide) cells.insert(cells.end(), {r.to, r.release});
+      cells.emplace_back(r.hold               ? toned(r.hold->code, tone::busy, tint)
+                         : r.phase == "Error" ? page(r.message)
+                                              : page());
+      t.row(std::move(cells));
+    }
+  page text = folded(heading_of(all), columns);
+  for (const tenants_of_cluster& c : all)
+    if (!c.rows.empty()) {
+      text += t.text({}, columns);
+      break;
+    }
+  return text + away(all, tint, columns);
+}
+
+json::object tenant_list_document(const std::vector<tenants_of_cluster>& all) {
+  json::array rows;
+  for (const tenants_of_cluster& c : all)
+    for (const tenant_row& r : c.rows) rows.push_back(json_of(r));
+  json::object o{{"tenants", std::move(rows)}};
+  o["clusters"] = clusters_json(all);
+  return document("TenantList", std::move(o));
+}
+
+page tenant_status_text(const std::vector<tenants_of_cluster>& all, colours tint,
+                        std::size_t columns) {
+  page text;
+  for (const tenants_of_cluster& c : all)
+    for (const tenant_row& r : c.rows) {
+      if (!text.empty()) text += "\n";
+      text += title_of(r, tint);
+      page body = page("  release   ") + r.release + "\n  has       " + either(r.from) +
+                  "\n  wanted    " + r.to + "\n  next      " + what_becomes(r) + "\n";
+      if (r.hold)
+        body += page("  waits     ") + r.hold->sentence + " [" + r.hold->code + "]\n  released  " +
+                r.hold->released_by + "\n";
+      body +=
+          page("  noted     ") +
+          (r.fingerprint.empty() ? page("nothing") : page(r.fingerprint.substr(0, digits_shown))) +
+          "\n";
+      text += folded(body, columns, 10);
+      table conditions({"CONDITION", "", "REASON", "MESSAGE"});
+      bool some = false;
+      for (const k8s::condition& one : r.conditions) {
+        if (!is_of(one, r.cluster)) continue;
+        some = true;
+        conditions.row({type_alone(one.type), one.status, one.reason, one.message});
+      }
+      if (some) text += conditions.text("  ", columns);
+    }
+  return text + away(all, tint, columns);
+}
+
+json::object tenant_status_document(const std::vector<tenants_of_cluster>& all) {
+  json::array rows;
+  for (const tenants_of_cluster& c : all)
+    for (const tenant_row& r : c.rows) {
+      json::object one = json_of(r);
+      one["fingerprint"] = r.fingerprint;
+      json::array conditions;
+      for (const k8s::condition& is : r.conditions)
+        if (is_of(is, r.cluster))
+          conditions.push_back(json::object{{"type", is.type},
+                                            {"status", is.status},
+                                            {"reason", is.reason},
+                                            {"message", is.message},
+                                            {"lastTransitionTime", is.last_transition_time}});
+      one["conditions"] = std::move(conditions);
+      rows.push_back(std::move(one));
+    }
+  json::object o{{"tenants", std::move(rows)}};
+  o["clusters"] = clusters_json(all);
+  return document("TenantStatus", std::move(o));
+}
+
+page tenant_diff_text(const std::vector<tenant_difference>& all, colours tint,
+                      std::size_t columns) {
+  page text;
+  for (const tenant_difference& d : all) {
+    if (!text.empty()) text += "\n";
+    text +=
+        folded(page(d.of.cluster) + "  " + d.of.tenant + "  " + what_becomes(d.of) + "\n", columns);
+    if (d.of.hold)
+      text += folded(page("  waits  ") + d.of.hold->sentence + " [" + d.of.hold->code + "]\n",
+                     columns, 7);
+    if (!d.error.empty()) {
+      text += folded(page("  ") + toned(d.error, tone::bad, tint) + "\n", columns);
+      continue;
+    }
+    if (d.changes.empty()) text += "  no object would change\n";
+    for (const helm::tenants::object_change& c : d.changes) {
+      std::string action = c.action;
+      action.resize(8, ' ');
+      const tone t = c.action == "create"   ? tone::good
+                     : c.action == "delete" ? tone::bad
+                                            : tone::busy;
+      text += page("  ") + toned(action, t, tint) + c.kind + " " +
+              (c.ns.empty() ? c.name : c.ns + "/" + c.name) + "\n";
+      for (const std::string& line : c.lines)
+        text += folded(page("    ") + line + "\n", columns, 4);
+    }
+  }
+  return text;
+}
+
+json::object tenant_diff_document(const std::vector<tenant_difference>& all) {
+  json::array out;
+  for (const tenant_difference& d : all) {
+    json::object one = json_of(d.of);
+    if (!d.error.empty()) one["error"] = d.error;
+    json::array changes;
+    for (const helm::tenants::object_change& c : d.changes) {
+      json::object change{{"action", c.action},
+                          {"apiVersion", c.api_version},
+                          {"kind", c.kind},
+                          {"namespace", c.ns},
+                          {"name", c.name}};
+      json::array lines;
+      for (const std::string& line : c.lines) lines.push_back(json::string(line));
+      change["lines"] = std::move(lines);
+      changes.push_back(std::move(change));
+    }
+    one["changes"] = std::move(changes);
+    out.push_back(std::move(one));
+  }
+  return document("TenantDiff", json::object{{"tenants", std::move(out)}});
+}
+
+page tenant_retry_text(const std::vector<tenant_retry>& all, retried how, colours tint,
+                       std::size_t columns) {
+  table t({"CLUSTER", "TENANT", "PHASE", "RESULT", "WHY IT WAITS"});
+  for (const tenant_retry& r : all)
+    t.row({r.of.cluster, r.of.tenant, toned(r.of.phase, tone_of_phase(r.of.phase), tint),
+           r.written         ? toned("written", tone::good, tint)
+           : r.error.empty() ? toned("not written", tone::faint, tint)
+                             : toned(r.error, tone::bad, tint),
+           r.of.hold ? page(r.of.hold->sentence) : page(r.of.message)});
+  page text = t.text({}, columns);
+  if (how == retried::shown) text += "Nothing was written; --yes does it.\n";
+  return text;
+}
+
+json::object tenant_retry_document(const std::vector<tenant_retry>& all, retried how) {
+  json::array out;
+  for (const tenant_retry& r : all) {
+    json::object one = json_of(r.of);
+    one["written"] = r.written;
+    if (!r.error.empty()) one["error"] = r.error;
+    out.push_back(std::move(one));
+  }
+  return document("TenantRetry",
+                  json::object{{"dryRun", how == retried::shown}, {"tenants", std::move(out)}});
+}
+
+}  // namespace cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/output.hpp"
+#include "policies/host/value.hpp"
+#include "policies/trains/train.hpp"
+#include "releases/commands/train_arguments.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <string>
+
+namespace cli {
+
+/// What `train check|plan|promote|match` print.
+boost::json::object answer_json(train_arguments::command what,
+                                const policies::trains::train_answer& a,
+                                const policies::value& train);
+page answer_text(const std::string& file, train_arguments::command what,
+                 const policies::trains::train_answer& a, const policies::value& train,
+                 colours tint);
+
+/// What `train explain` prints of a plan: what each check compared, what each step stands on, which
+/// rule found what. Only what is called `about` (a check, a step, a finding's id or subject), or
+/// all; empty if nothing is called so.
+boost::json::object explain_json(const policies::trains::train_answer& a, const std::string& about);
+page explain_text(const policies::trains::train_answer& a, const std::string& about, colours tint);
+
+/// The steps as a Markdown list to tick off, to be pasted into an issue.
+std::string checklist(const policies::trains::train_answer& plan, const policies::value& train);
+/// The steps and the projects as a graph for Graphviz.
+std::string graph(const policies::trains::train_answer& plan, const policies::value& train);
+/// Release notes as Markdown.
+std::string release_notes(const policies::trains::train_answer& a, const policies::value& train);
+
+}  // namespace cli

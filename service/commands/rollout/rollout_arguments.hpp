@@ -1,0 +1,28 @@
+#pragma once
+
+#include "service/connect.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+using namespace app;
+
+/// rollout status|pause|resume|set-image|approve: what a person would edit, on every cluster that
+/// has the pool.
+struct rollout_arguments {
+  enum class command { status, pause, resume, set_image, approve } what = command::status;
+  fleet_arguments fleet;
+  std::string pool, image;
+  std::string digest;                 // approve: empty = what waits for approval
+  std::vector<std::string> clusters;  // by name; none = all
+  std::string selector;               // of cluster labels: "env=prod,tier!=edge"
+  bool yes = false, watch = false;
+  reactor::nanoseconds timeout = std::chrono::seconds(15);
+  output_format output = output_format::text;
+};
+
+std::vector<app::command> rollout_commands();
+
+}  // namespace cli

@@ -1,0 +1,391 @@
+// `windlass rollout`: what a person would edit on each cluster, shown first.
+#include "app/run_to_end.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/signals.hpp"
+#include "service/commands/rollout/rollout.hpp"
+#include "service/overview/overview.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace cli {
+
+using namespace app;
+
+namespace {
+
+namespace json = boost::json;
+using verb = rollout_arguments::command;
+
+/// One cluster's row and what becomes of it.
+struct change {
+  std::string cluster, api, from, to;
+  std::size_t units = 0;
+  json::object patch;
+  bool written = false;
+  std::string error;
+};
+
+struct rolling {
+  reactor::loop& loop;
+  service& windlass;
+  const rollout_arguments& arguments;
+  const k8s::label_selector& selector;
+  reactor::event& stop;
+  rollout_output& out;
+  int exit_code = success;
+
+  int complain(std::string text, int code = failure) {
+    out.complaint(std::move(text));
+    return code;
+  }
+};
+
+bool is_machine(output_format f) {
+  return f == output_format::json || f == output_format::yaml;
+}
+
+/// The overview without the clusters that were not asked for and the rows of other names.
+fleet_overview chosen_of(fleet_overview f, const rolling& r) {
+  const auto& names = r.arguments.clusters;
+  std::erase_if(f.clusters, [&](const cluster_overview& c) {
+    if (!names.empty() && std::ranges::find(names, c.name) == names.end()) return true;
+    if (r.selector.empty()) return false;
+    for (const k8s::cluster* running : r.windlass.clusters())
+      if (running->name() == c.name) return !r.selector.matches(running->labels());
+    return true;
+  });
+  for (cluster_overview& c : f.clusters)
+    for (api_overview& a : c.apis)
+      std::erase_if(a.rows,
+                    [&](const units::plan_row& row) { return row.name != r.arguments.pool; });
+  sum_up(f);
+  return f;
+}
+
+std::size_t rows_of(const fleet_overview& f) {
+  std::size_t n = 0;
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis) n += a.rows.size();
+  return n;
+}
+
+bool is_done(const fleet_overview& f) {
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis) {
+      if (has_nothing(a.state)) continue;
+      if (a.state != "Live") return false;
+      for (const units::plan_row& row : a.rows)
+        if (row.updated != row.units.size()) return false;
+    }
+  return rows_of(f) > 0;
+}
+
+/// Why there is nothing to do on any of them.
+std::string nowhere(const fleet_overview& f, const rolling& r) {
+  std::string text = "none of " + std::to_string(f.clusters.size()) +
+                     (f.clusters.size() == 1 ? " cluster" : " clusters") + " has \"" +
+                     r.arguments.pool + "\"";
+  for (const cluster_overview& c : f.clusters)
+    if (c.state != "Live")
+      text += "\n" + c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
+  return text;
+}
+
+reactor::awaitable<fleet_overview> look(rolling& r) {  // borrowed
+  fleet_overview all = co_await look_at(r.windlass, r.loop, {}, r.loop.now() + r.arguments.timeout);
+  co_return chosen_of(std::move(all), r);
+}
+
+void show_status(const fleet_overview& f, const rolling& r) {
+  if (is_machine(r.arguments.output)) {
+    r.out.bytes(machine_text(status_document(f), r.arguments.output));
+  } else {
+    r.out.text(status_text(f, extent::usual, r.out.tint, r.out.columns));
+  }
+}
+
+/// A line whenever something moved, until everything has arrived or somebody stops it.
+reactor::awaitable<void> watch(rolling& r, fleet_overview f) {
+  std::string told;
+  while (!r.stop.is_set()) {
+    std::string line;
+    for (const auto& [name, t] : f.apis)
+      line += (line.empty() ? "" : "; ") + std::to_string(t.updated) + " of " +
+              std::to_string(t.units) + " " + t.says.units + " updated, " +
+              std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) + " degraded";
+    line += ", " + std::to_string(f.held) + " held";
+    for (const cluster_overview& c : f.clusters)
+      if (c.state != "Live" && !has_nothing(c.state)) line += "; " + c.name + " is " + c.state;
+    if (line != told) r.out.text(page(line) + "\n");
+    told = line;
+    if (is_done(f)) co_return;
+    (void)co_await r.stop.wait(r.loop.now() + std::chrono::seconds(1));
+    f = co_await look(r);
+  }
+  r.exit_code = failure;
+}
+
+/// What becomes of one row, by its API's words for it.
+struct edit {
+  std::string to;
+  json::object patch;
+};
+reactor::result<edit> edit_of(const units::api::edits& by, const units::plan_row& row,
+                              const rollout_arguments& a) {
+  const auto made = [](std::string to, reactor::result<json::object> patch) {
+    return patch ? reactor::result<edit>(edit{std::move(to), std::move(*patch)})
+                 : reactor::result<edit>(patch.error());
+  };
+  switch (a.what) {
+    case verb::set_image: return made(a.image, by.retarget(a.image));
+    case verb::approve: {
+      const std::string& digest = a.digest.empty() ? row.offered : a.digest;
+      return made(digest, by.approve(digest));
+    }
+    case verb::pause: return edit{"paused", by.pause(true)};
+    default: return edit{"not paused", by.pause(false)};
+  }
+}
+
+/// Nothing is offered there that somebody could approve.
+bool is_left_out(const units::api::edits& by, const units::plan_row& row,
+                 const rollout_arguments& a) {
+  return a.what == verb::approve && (!by.approve || (a.digest.empty() && row.offered.empty()));
+}
+
+reactor::result<std::vector<change>> changes_of(const fleet_overview& f, const rolling& r) {
+  std::vector<change> all;
+  for (const units::api& api : r.windlass.apis()) {
+    if (!api.edit) continue;
+    for (const cluster_overview& c : f.clusters)
+      for (const api_overview& a : c.apis)
+        for (const units::plan_row& row : a.rows) {
+          if (a.name != api.name || is_left_out(*api.edit, row, r.arguments)) continue;
+          auto made = edit_of(*api.edit, row, r.arguments);
+          if (!made) return made.error();
+          all.push_back({c.name,
+                         a.name,
+                         row.target,
+                         std::move(made->to),
+                         row.units.size(),
+                         std::move(made->patch),
+                         false,
+                         {}});
+        }
+  }
+  return all;
+}
+
+reactor::awaitable<void> write(rolling& r, std::vector<change>& all) {  // borrowed
+  for (change& one : all) {
+    const auto api = std::ranges::find(r.windlass.apis(), one.api, &units::api::name);
+    k8s::cluster* on = nullptr;
+    for (k8s::cluster* c : r.windlass.clusters())
+      if (c->name() == one.cluster) on = c;
+    if (!on) {
+      one.error = "it left the fleet";
+      continue;
+    }
+    k8s::resource kind = api->edit->kind;
+    k8s::object_key key{"", r.arguments.pool};
+    json::object patch = one.patch;
+    auto done = co_await on->api().merge_patch(std::move(kind), std::move(key), std::move(patch));
+    if (done) {
+      one.written = true;
+    } else {
+      one.error = done.error().message();
+    }
+  }
+}
+
+json::object changes_json(const std::vector<change>& all, const rolling& r) {
+  json::object o{{"name", r.arguments.pool}, {"dryRun", !r.arguments.yes}};
+  json::array list;
+  for (const change& c : all) {
+    json::object one{{"cluster", c.cluster}, {"api", c.api},     {"target", c.from},
+                     {"change", c.to},       {"units", c.units}, {"patch", c.patch},
+                     {"written", c.written}};
+    if (!c.error.empty()) one["error"] = c.error;
+    list.push_back(std::move(one));
+  }
+  o["changes"] = std::move(list);
+  return document("RolloutChange", std::move(o));
+}
+
+/// Clusters that were asked for and could not be looked at: what they have is not known, so it was
+/// not written.
+std::vector<std::string> away(const fleet_overview& f) {
+  std::vector<std::string> all;
+  for (const cluster_overview& c : f.clusters)
+    if (c.state != "Live" && !has_nothing(c.state))
+      all.push_back(c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error));
+  return all;
+}
+
+void show_changes(const std::vector<change>& all, const rolling& r) {
+  if (is_machine(r.arguments.output)) {
+    r.out.bytes(machine_text(changes_json(all, r), r.arguments.output));
+    return;
+  }
+  table t({"CLUSTER", "UNITS", "TARGET NOW", "BECOMES", "RESULT"});
+  for (const change& c : all)
+    t.row({c.cluster, std::to_string(c.units), with_short_digests(c.from), with_short_digests(c.to),
+           c.written         ? toned("written", tone::good, r.out.tint)
+           : c.error.empty() ? toned("not written", tone::faint, r.out.tint)
+                             : toned(c.error, tone::bad, r.out.tint)});
+  page text = t.text({}, r.out.columns);
+  if (!r.arguments.yes) text += "Nothing was written; --yes does it.\n";
+  r.out.text(text);
+}
+
+/// Names that nobody in the fleet has: a typing error must not look like a rollout that is done.
+std::string unknown_clusters(const rolling& r) {
+  std::string text;
+  std::vector<std::string> known;
+  k8s::fleet::reading all(r.windlass.fleet());
+  std::string entries;
+  while (const auto piece = all.next()) entries += *piece;
+  const json::value parsed = json::parse(entries);
+  for (const json::value& one : parsed.as_array())
+    known.emplace_back(one.as_object().at("name").as_string());
+  for (const std::string& name : r.arguments.clusters)
+    if (std::ranges::find(known, name) == known.end())
+      text += (text.empty() ? "" : ", ") + ("\"" + name + "\"");
+  return text;
+}
+
+reactor::awaitable<void> work(rolling& r) {  // borrowed
+  const fleet_overview f = co_await look(r);
+  if (const std::string unknown = unknown_clusters(r); !unknown.empty()) {
+    r.exit_code =
+        r.complain("the fleet has no cluster " + unknown + "; `windlass cluster list` shows them");
+    co_return;
+  }
+  if (rows_of(f) == 0) {
+    r.exit_code = r.complain(nowhere(f, r));
+    co_return;
+  }
+  if (r.arguments.what == verb::status) {
+    show_status(f, r);
+    if (r.arguments.watch) co_await watch(r, f);
+    co_return;
+  }
+  auto all = changes_of(f, r);
+  if (!all) {
+    r.exit_code = r.complain(all.error().message(), wrong_usage);
+    co_return;
+  }
+  if (all->empty() && r.arguments.what == verb::approve) {
+    r.exit_code = r.complain("nothing of \"" + r.arguments.pool + "\" waits for approval");
+    co_return;
+  }
+  if (r.arguments.yes) co_await write(r, *all);
+  show_changes(*all, r);
+  if (std::ranges::any_of(*all, [](const change& c) { return !c.error.empty(); }))
+    r.exit_code = failure;
+  if (const auto missing = away(f); !missing.empty()) {
+    std::string text = "not all clusters could be looked at; what they have is as it was:";
+    for (const std::string& one : missing) text += "\n" + one;
+    r.exit_code = r.complain(std::move(text));
+  }
+}
+
+}  // namespace
+
+reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,
+                             k8s::label_selector selector, reactor::event& stop,
+                             rollout_output& out) {
+  rolling r{l, s, a, selector, stop, out};
+  co_await work(r);
+  co_return r.exit_code;
+}
+
+namespace {
+
+int rollout_command(const rollout_arguments& a, const invocation& i) {
+  reactor::loop loop;
+  auto selector = k8s::label_selector::parse(std::string_view(a.selector));
+  if (!selector) return complain("--selector " + a.selector + ": " + selector.error(), wrong_usage);
+  int code = success;
+  auto prepared = prepare_service(loop, a.fleet, i, code);
+  if (!prepared) return code;
+  prepared->options.does = units::mode::look;
+  service windlass(loop, std::move(prepared->options), prepared->log);
+  reactor::event stop(loop);
+  reactor::signals signals(loop, {.stop = [&stop] { stop.set(); }, .reload = {}});
+  rollout_output out;
+  out.text = [](const page& text) { write_out(STDOUT_FILENO, text); };
+  out.bytes = [](const std::string& text) { write_bytes(STDOUT_FILENO, text); };
+  out.complaint = [](const std::string& text) { complain(text); };
+  out.columns = size_of_terminal(STDOUT_FILENO).columns;
+  out.tint = colours_at(STDOUT_FILENO);
+  const auto body = [&]() -> reactor::awaitable<void> {
+    auto started = co_await windlass.start();
+    if (started) {
+      code = co_await roll(loop, windlass, a, std::move(*selector), stop, out);
+    } else {
+      code = complain(started.error().message());
+    }
+    co_await windlass.stop();
+    loop.stop();
+  };
+  run_to_end(loop, "rollout", body());
+  return code;
+}
+
+void add_common(flags& f, rollout_arguments& to) {
+  declare_fleet(f, to.fleet);
+  f.value("POOL", to.pool, "name of the pool").required();
+  f.value("--cluster", to.clusters, "only these clusters")
+      .separated(',')
+      .repeated()
+      .takes("NAME,…");
+  f.value("-l,--selector", to.selector,
+          "only clusters whose labels match, as in env=prod,tier!=edge")
+      .takes("SELECTOR");
+  f.seconds("--timeout", to.timeout, "seconds to wait for the clusters' answers").shows_default();
+  f.output(to.output);
+}
+void declare_status(flags& f, rollout_arguments& to) {
+  f.on("--watch", to.watch, "go on until every cluster has it");
+  f.footer("Example:\n  windlass rollout status workers --watch");
+}
+void add_writing(flags& f, rollout_arguments& to, const std::string& example) {
+  f.on("-y,--yes", to.yes, "do it; without it the change is only shown");
+  f.footer("Example:\n  " + example);
+}
+void declare_pause(flags& f, rollout_arguments& to) {
+  add_writing(f, to, "windlass rollout pause workers --cluster prod-eu-1 --yes");
+}
+void declare_resume(flags& f, rollout_arguments& to) {
+  add_writing(f, to, "windlass rollout resume workers --yes");
+}
+void declare_set_image(flags& f, rollout_arguments& to) {
+  f.value("REF", to.image, "full reference, with a tag or a digest").required();
+  add_writing(
+      f, to,
+      "windlass rollout set-image workers registry.example.com/os/node@sha256:… -l env=test");
+}
+void declare_approve(flags& f, rollout_arguments& to) {
+  f.value("--digest", to.digest, "this one; else the one that is available").takes("sha256:…");
+  add_writing(f, to, "windlass rollout approve workers --cluster prod-eu-1 --yes");
+}
+
+}  // namespace
+
+std::vector<app::command> rollout_commands() {
+  return family<rollout_arguments>(
+      {"rollout", "Look at, pause, resume, begin or approve a pool's rollout on the fleet"},
+      {{"status", "How far it is", verb::status, declare_status},
+       {"pause", "No further node starts", verb::pause, declare_pause},
+       {"resume", "Go on", verb::resume, declare_resume},
+       {"set-image", "Ask for another image", verb::set_image, declare_set_image},
+       {"approve", "Let a pool with manual updates move to what its tag names by now",
+        verb::approve, declare_approve}},
+      add_common, rollout_command);
+}
+
+}  // namespace cli

@@ -1,0 +1,583 @@
+// The life of a process in one place: its APIs start and stop in an order that home, fleet, Leases,
+// packs and ports share.
+#include "service/service.hpp"
+
+#include "reactor/loop.hpp"
+#include "service/metrics/metric_table.hpp"
+#include "service/metrics/own_metrics.hpp"
+#include "service/own_pod.hpp"
+#include "web/access.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace cli {
+namespace {
+
+using config_maps = std::map<std::string, std::shared_ptr<config_map_packs>>;
+
+config_maps config_maps_of(reactor::loop& l, const service_options& from,
+                           const reactor::logger& log) {
+  config_maps all;
+  for (const std::string& one : from.policies)
+    if (auto which = config_map_named(one, from.ns))
+      all.emplace(one, std::make_shared<config_map_packs>(l, std::move(*which), log));
+  return all;
+}
+
+policies::host::options pack_options(const service_options& from, const config_maps& feeds) {
+  policies::host::options o;
+  o.folders = from.policies;
+  o.feeds = {feeds.begin(), feeds.end()};
+  o.run_tests = !from.packs_are_tested;
+  o.record = from.record;
+  o.shelf = from.shelf;
+  o.watch = from.policy_watch;
+  o.limits.hooks = from.hooks;
+  return o;
+}
+
+/// What every API has on the cluster.
+template <class F>
+void each_part(const k8s::cluster& c, F f) {
+  for (const auto& e : c.engagements())
+    if (units::part* p = units::part_of(*e)) f(*p);
+}
+
+reactor::fault sentence(reactor::errc code, std::string text) {
+  return reactor::make_fault(code, "", text);
+}
+
+}  // namespace
+
+service::service(reactor::loop& l, service_options options, reactor::logger log)
+    : loop_(l),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      config_maps_(config_maps_of(l, options_, log_)),
+      packs_(l, pack_options(options_, config_maps_)),
+      leases_moved_(l),
+      tasks_(l) {
+  k8s::fleet_options f;
+  f.ns = options_.ns;
+  f.label = options_.label;
+  f.key = options_.key;
+  f.identity = options_.reporter;
+  f.metrics = &metrics_;
+  f.tokens = options_.does == units::mode::act ? k8s::token_care::ours : k8s::token_care::others;
+  f.home = options_.home;
+  f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  // Another policy may apply now.
+  f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
+  f.on_names = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
+  f.describe = [](const k8s::cluster& c, boost::json::object& entry) {
+    each_part(c, [&](const units::part& p) { p.describe(entry); });
+  };
+  fleet_ = std::make_unique<k8s::fleet>(loop_, std::move(f), log_);
+  for (const units::api& what : options_.apis) {
+    apis_.push_back(std::make_unique<running>());
+    apis_.back()->what = &what;
+    units::house house{loop_, log_, metrics_, packs_, *fleet_, options_.does, options_.limits};
+    if (options_.leader_elect) {
+      units::turns::options o{lease_of(what).ns, options_.identity};
+      apis_.back()->turns = std::make_unique<units::turns>(
+          loop_, [this]() -> k8s::client& { return home_->api(); }, std::move(o), log_);
+      house.turns = apis_.back()->turns.get();
+    }
+    house.shows = options_.shows;
+    house.give_up = [this](const std::string& why) { fail(why); };
+    house.own_image = [this] { return own_image_; };
+    house.own_pod_uid = [this] { return own_pod_uid_; };
+    apis_.back()->works = what.make(house);
+  }
+  packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
+  packs_.on_log = [this](const std::string& pack, const std::string& line) {
+    log_.info("policy says", {{"pack", pack}, {"line", line}});
+  };
+}
+
+service::~service() = default;
+
+void service::make_home() {
+  k8s::cluster_options h;
+  h.name = options_.home_name;
+  h.identity = options_.reporter;
+  h.needs_uid = k8s::cluster_options::uid::where_allowed;
+  h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  h.on_uid = [this](const std::string&) { fleet_->recognise(*home_); };
+  home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
+  fleet_->also_tell_of(*home_);
+}
+
+/// Packs of a ConfigMap need the home cluster, so that one is reached first.
+reactor::awaitable<reactor::result<void>> service::load_packs() {
+  if (!config_maps_.empty()) {
+    if (options_.home.server.empty())
+      co_return sentence(
+          reactor::errc::refused,
+          "--policies " + config_maps_.begin()->first +
+              " needs a home cluster, and clusters that are named by contexts have none");
+    make_home();
+    auto reached = co_await reach_home();
+    if (!reached) co_return reached;
+    for (const auto& [name, feed] : config_maps_) feed->follow(home_->api());
+  }
+  co_return co_await packs_.load();
+}
+
+reactor::awaitable<reactor::result<void>> service::start() {
+  auto loaded = co_await load_packs();
+  if (!loaded) co_return loaded.error();
+  packs_.start();
+  packs_started_ = true;
+  if (options_.metrics_at) {
+    if (!options_.metrics_token_file.empty()) {
+      auto token = co_await metrics_token();
+      if (!token) co_return token.error();
+    }
+    own_ = std::make_unique<own_metrics>(loop_, metrics_, packs_);
+    metrics_.on_collect([this] { own_->refresh(); });
+    auto bound = listen(
+        *options_.metrics_at,
+        [this](reactor::http::request r, reactor::http::responder& to) {
+          return answer_metrics(std::move(r), to);
+        },
+        "metrics");
+    if (!bound) co_return bound.error();
+  }
+  if (options_.health_at) {
+    auto bound = listen(
+        *options_.health_at,
+        [this](reactor::http::request r, reactor::http::responder& to) {
+          return answer_health(std::move(r), to);
+        },
+        "health");
+    if (!bound) co_return bound.error();
+  }
+  if (options_.home.server.empty()) {
+    co_await leave_out_unserved();
+    for (const auto& a : apis_) start_api(*a);
+    for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
+    fleet_started_ = true;
+    co_return reactor::result<void>();
+  }
+  if (!home_) {
+    make_home();
+    auto reached = co_await reach_home();
+    if (!reached) co_return reached.error();
+  }
+  co_await read_own_pod();
+  co_await leave_out_unserved();
+  if (options_.leader_elect) {
+    for (const auto& a : apis_) elect(*a);
+    co_return reactor::result<void>();
+  }
+  for (const auto& a : apis_) start_api(*a);
+  co_return co_await start_fleet();
+}
+
+/// Of those that want to be there only where home serves their kinds; who has none at home has to
+/// be named. A home that does not say keeps them.
+reactor::awaitable<void> service::leave_out_unserved() {
+  std::vector<std::string> out;
+  for (const units::api& a : options_.apis) {
+    if (!a.where_served) continue;
+    bool missing = !home_ || a.home_kinds.empty();
+    for (const k8s::resource& kind : a.home_kinds) {
+      if (missing) break;
+      k8s::resource wanted = kind;
+      auto served = co_await home_->discovery().serves(std::move(wanted));
+      missing = served && !*served;
+    }
+    if (!missing) continue;
+    out.push_back(a.name);
+    if (!a.home_kinds.empty())
+      log_.info("home does not serve the kinds of an API; it is left out", {{"api", a.name}});
+  }
+  if (out.empty()) co_return;
+  const auto is_out = [&](const std::string& name) {
+    return std::ranges::find(out, name) != out.end();
+  };
+  for (const policies::pack_status& p : packs_.status()) {
+    if (p.stock || p.hooks.empty()) continue;
+    const std::string family = p.hooks.front().substr(0, p.hooks.front().find('.'));
+    if (is_out(family))
+      log_.warning("a pack is not asked: nobody named its API with --apis",
+                   {{"pack", p.name}, {"hook", p.hooks.front()}, {"api", family}});
+  }
+  std::erase_if(apis_, [&](const auto& a) { return is_out(a->what->name); });
+  std::erase_if(options_.apis, [&](const units::api& a) { return is_out(a.name); });
+  // Both lists have the same order; those in the second have moved.
+  for (std::size_t i = 0; i < apis_.size(); ++i) apis_[i]->what = &options_.apis[i];
+}
+
+k8s::object_key service::lease_of(const units::api& a) const {
+  return {options_.lease_ns.empty() ? a.lease_ns : options_.lease_ns, a.lease};
+}
+
+void service::elect(running& a) {
+  k8s::leader_election::options e;
+  e.lease = lease_of(*a.what);
+  e.identity = options_.identity;
+  e.on_started = [this, &a] { want(a, true); };
+  e.on_lost = [this, &a] {
+    log_.error("lost the lease; its API is stopped, so that the new holder acts alone",
+               {{"api", a.what->name}, {"lease", a.what->lease}});
+    want(a, false);
+  };
+  a.leads = metrics_.get_gauge(service_metrics::leader, {{"api", a.what->name}});
+  a.leads.set(0);
+  a.election = std::make_unique<k8s::leader_election>(loop_, home_->api(), std::move(e), log_);
+  a.election->start();
+  tasks_.start("lease of " + a.what->name, follow_lease(a));
+}
+
+void service::want(running& a, bool lead) {
+  a.wanted = lead;
+  a.leads.set(lead ? 1 : 0);
+  leases_moved_.wake_all();
+}
+
+/// Brings the API to where its Lease says, one step after the other: it never starts before it has
+/// stopped.
+reactor::awaitable<void> service::follow_lease(running& a) {
+  for (;;) {
+    while (a.wanted == a.on) (void)co_await leases_moved_.wait();
+    if (!a.wanted) {
+      co_await stop_api(a);
+      continue;
+    }
+    start_api(a);
+    if (std::exchange(fleet_asked_, true)) continue;
+    // The first that leads; who only stands by needs no connection to any cluster.
+    auto started = co_await start_fleet();
+    if (started) continue;
+    fail(started.error().message());
+    co_return;
+  }
+}
+
+void service::fail(const std::string& why) {
+  log_.error("could not start", {{"error", why}});
+  if (on_failure) on_failure();
+}
+
+void service::start_api(running& a) {
+  using place = units::api::place;
+  const units::api& what = *a.what;
+  a.on = true;
+  if (what.runs_on != place::home)
+    fleet_->engage(units::engaging(what, what.kinds,
+                                   [&a](k8s::engagement& on) { return a.works->on_cluster(on); }));
+  if (what.runs_on == place::clusters || !home_) return;
+  home_->engage(units::engaging(what, what.home_kinds,
+                                [&a](k8s::engagement& on) { return a.works->at_home(on); }));
+  if (!std::exchange(home_started_, true)) home_->start();
+}
+
+reactor::awaitable<void> service::stop_api(running& a) {
+  co_await fleet_->withdraw(a.what->name);
+  co_await leave_home(a.what->name);
+  a.on = false;
+}
+
+reactor::awaitable<void> service::leave_home(std::string api) {
+  if (!home_) co_return;
+  const auto left = std::make_shared<reactor::event>(loop_);
+  home_->withdraw(api, [left] { left->set(); });
+  (void)co_await left->wait();
+}
+
+bool service::leads_anything() const noexcept {
+  return std::ranges::any_of(apis_, [](const auto& a) { return a->wanted; });
+}
+
+std::vector<k8s::cluster*> service::clusters() const {
+  std::vector<k8s::cluster*> all = fleet_->clusters();
+  if (home_ && !home_->engagements().empty()) all.push_back(home_.get());
+  return all;
+}
+
+reactor::awaitable<reactor::result<void>> service::reach_home() {
+  auto version = co_await home_->discovery().read_version(std::chrono::seconds(5));
+  if (!version) {
+    const std::string where =
+        home_->api().server() + " (" + options_.home.source +
+        (options_.home.context.empty() ? "" : ", context " + options_.home.context) + ")";
+    co_return sentence(reactor::errc::closed,
+                       "cannot use the home cluster at " + where + ": " +
+                           version.error().message() +
+                           "\n  Is it running, and is this the right --kubeconfig and --context?");
+  }
+  log_.info("home cluster answers", {{"server", home_->api().server()},
+                                     {"source", options_.home.source},
+                                     {"context", options_.home.context},
+                                     {"version", version->git_version}});
+  co_return reactor::result<void>();
+}
+
+/// Without the right to read it, or the pod, the process goes on: only an API that needs the image
+/// of this process says what is missing.
+reactor::awaitable<void> service::read_own_pod() {
+  if (options_.pod.name.empty()) co_return;
+  k8s::object_key key = options_.pod;
+  auto pod = co_await home_->api().get(k8s::resources::pods(), std::move(key));
+  if (pod) own_image_ = own_image(*pod), own_pod_uid_ = own_uid(*pod);
+  if (own_image_.empty())
+    log_.warning(
+        "the image of this process is not known",
+        {{"pod", options_.pod.ns + "/" + options_.pod.name},
+         {"why", pod ? "none of its containers is called manager" : pod.error().message()}});
+}
+
+/// Whether home has kubeconfig Secrets; its refusal to say is a fault of kind `forbidden`.
+reactor::awaitable<k8s::result<bool>> service::secrets_exist() {
+  k8s::list_options o;
+  o.ns = options_.ns;
+  o.label_selector = options_.label + "=true";
+  o.limit = 1;
+  auto page = co_await home_->api().list(k8s::resources::secrets(), std::move(o));
+  if (!page) co_return page.error();
+  const boost::json::value* items = page->if_contains("items");
+  co_return items && items->is_array() && !items->get_array().empty();
+}
+
+/// A failure is told and nothing more: all other clusters are served.
+reactor::awaitable<void> service::keep_self_cluster() {
+  const std::string name(k8s::self_cluster_options::name);
+  if (options_.does == units::mode::act) {
+    k8s::self_cluster self(loop_, home_->api(), options_.home, *options_.self_cluster, log_);
+    auto kept = co_await self.ensure();
+    if (kept) co_return;
+    log_.error("the Secret self-cluster cannot be kept",
+               {{"namespace", options_.ns}, {"error", kept.error().message()}});
+  } else {
+    k8s::object_key key{options_.ns, name};
+    auto there = co_await home_->api().get(k8s::resources::secrets(), std::move(key));
+    if (there || there.error().code != k8s::errc::not_found) co_return;
+    fleet_->add(name, options_.home);  // as it will be called
+  }
+}
+
+reactor::awaitable<reactor::result<void>> service::start_fleet() {
+  for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
+  if (options_.discover && options_.self_cluster) co_await keep_self_cluster();
+  if (options_.discover) {
+    auto found = co_await secrets_exist();
+    const bool forbidden = !found && found.error().code == k8s::errc::forbidden;
+    // It is told of under the name that its Secret would give it.
+    const std::string alone =
+        options_.self_cluster ? std::string(k8s::self_cluster_options::name) : options_.home_name;
+    const bool there = fleet_->find(alone) != nullptr;
+    const std::string advice = "\n  `--fleet secrets` needs a Role in namespace " + options_.ns +
+                               " that lets it list and watch secrets.";
+    if (!found && !(forbidden && options_.home_alone_is_a_fleet))
+      co_return sentence(reactor::errc::refused,
+                         "cannot look for kubeconfig Secrets at home: " + found.error().message() +
+                             (forbidden ? advice : ""));
+    if (forbidden) {
+      // Nobody asked for a fleet, and who may not even list its Secrets has none. Asking again
+      // would be refused again.
+      log_.warning("kubeconfig Secrets may not be listed: home itself is the fleet",
+                   {{"namespace", options_.ns},
+                    {"label", options_.label},
+                    {"error", found.error().message()}});
+      if (!there) fleet_->add(alone, options_.home);
+    } else {
+      if (!*found && options_.home_alone_is_a_fleet) {
+        log_.info("no kubeconfig Secret at home: home itself is the fleet",
+                  {{"namespace", options_.ns}, {"label", options_.label}});
+        if (!there) fleet_->add(alone, options_.home);
+      }
+      // Who only looks writes nothing, events included.
+      const bool acts = options_.does == units::mode::act;
+      fleet_->discover(home_->api(), acts ? &home_->events() : nullptr);
+    }
+  } else if (options_.clusters.empty()) {
+    fleet_->add(options_.home_name, options_.home);
+  }
+  fleet_started_ = true;
+  co_return reactor::result<void>();
+}
+
+reactor::result<void> service::listen(const reactor::endpoint& at, reactor::http::handler h,
+                                      const char* purpose) {
+  reactor::http::server_options o;
+  o.at = at;
+  // Probes and scrapes: short requests without a body.
+  o.max_connections = 200;
+  o.header_timeout = std::chrono::seconds(5);
+  o.write_timeout = std::chrono::seconds(10);
+  o.header_limit_bytes = 16 * 1024;
+  o.body_limit_bytes = 16 * 1024;
+  auto server = std::make_unique<reactor::http::server>(loop_, std::move(o), std::move(h));
+  auto started = server->start();
+  if (!started) return reactor::while_doing(std::string("serve ") + purpose, started.error());
+  log_.info("listening", {{"for", purpose}, {"at", server->local().text()}});
+  servers_.push_back(std::move(server));
+  return {};
+}
+
+namespace {
+
+/// What a fleet has to say is a megabyte: it is made and sent in pieces, between which everything
+/// else runs.
+template <class Reading>
+reactor::awaitable<void> send_pieces(reactor::loop& l, reactor::http::responder& to,
+                                     std::string content_type, Reading all) {  // borrowed
+  reactor::http::response_head head{200, {}};
+  head.fields.add("Content-Type", std::move(content_type));
+  auto sent = co_await to.start(std::move(head));
+  const reactor::steady_time until = l.now() + std::chrono::seconds(30);
+  while (sent) {
+    std::optional<std::string> piece = all.next();
+    if (!piece) break;
+    if (l.now() > until) co_return to.abandon();
+    sent = co_await to.write(std::move(*piece));
+    co_await l.yield();
+  }
+  if (sent) (void)co_await to.finish();
+}
+
+}  // namespace
+
+/// A page of a stranger whose name was made to resolve to our address (DNS rebinding) sends that
+/// name, and is told nothing of the fleet. True: it was answered.
+reactor::awaitable<bool> service::refuse_foreign_host(std::string host,
+                                                      reactor::http::responder& to) {  // borrowed
+  if (web::is_inner_host(host, options_.hosts)) co_return false;
+  reactor::http::response no;
+  no.status = 421;
+  no.fields.add("Content-Type", "text/plain; charset=utf-8");
+  no.body = "this is not what we are called; --ui-host NAME allows it\n";
+  (void)co_await to.send(std::move(no));
+  co_return true;
+}
+
+reactor::awaitable<reactor::result<reactor::secret>> service::metrics_token() {
+  const auto load = [](const std::string& path) { return reactor::load_secret(path, 4'096); };
+  reactor::result<reactor::secret> file = co_await loop_.offload(load, options_.metrics_token_file);
+  if (!file) co_return file.error();
+  auto token = web::read_token(*file);
+  if (!token) co_return reactor::while_doing("use " + options_.metrics_token_file, token.error());
+  co_return token;
+}
+
+reactor::awaitable<void> service::answer_metrics(reactor::http::request r,
+                                                 reactor::http::responder& to) {
+  std::string host(r.fields.get("Host"));
+  const bool refused = co_await refuse_foreign_host(std::move(host), to);
+  if (refused) co_return;
+  if (!options_.metrics_token_file.empty()) {
+    auto token = co_await metrics_token();
+    const bool is_readable = token.has_value();
+    web::doorkeeper door(loop_.random(), is_readable ? std::move(*token) : reactor::secret());
+    if (!is_readable || !door.lets_in(r.fields.get("authorization"), {}, loop_.now())) {
+      reactor::http::response no;
+      no.status = 401;
+      no.fields.add("WWW-Authenticate", "Bearer");
+      no.fields.add("Content-Type", "text/plain; charset=utf-8");
+      no.body = "show the token of --metrics-token-file as a bearer\n";
+      (void)co_await to.send(std::move(no));
+      co_return;
+    }
+  }
+  const std::string_view accept = r.fields.get("Accept");
+  const auto format = reactor::metrics::wanted(accept);
+  std::string type(reactor::metrics::content_type(format));
+  reactor::metrics::reading all(metrics_, format);
+  co_await send_pieces(loop_, to, std::move(type), std::move(all));
+}
+
+reactor::awaitable<void> service::answer_health(reactor::http::request r,
+                                                reactor::http::responder& to) {
+  const std::string path = reactor::http::split_target(r.target).path;
+  if (path == "/clusters") {
+    std::string host(r.fields.get("Host"));
+    const bool refused = co_await refuse_foreign_host(std::move(host), to);
+    if (refused) co_return;
+    co_await send_pieces(loop_, to, "application/json", k8s::fleet::reading(*fleet_));
+    co_return;
+  }
+  reactor::http::response answer;
+  answer.fields.add("Content-Type", "text/plain; charset=utf-8");
+  if (path == "/healthz") {
+    answer.body = "ok\n";
+  } else if (path == "/readyz") {
+    const bool ready =
+        (fleet_started_ && fleet_->is_discovered()) || (options_.leader_elect && !leads_anything());
+    answer.status = ready ? 200 : 503;
+    answer.body = ready ? "ok\n" : "the clusters are not known yet\n";
+  } else {
+    answer.status = 404;
+    answer.body = "not here: /healthz, /readyz and /clusters are\n";
+  }
+  (void)co_await to.send(std::move(answer));
+}
+
+void service::reload() {
+  tasks_.start("reload policies", packs_.reload());
+  for (const auto& a : apis_) tasks_.start("reload " + a->what->name, a->works->reload());
+}
+
+/// A series for each pack that is in force, with what it is.
+void service::show_packs() {
+  std::map<std::vector<std::string>, reactor::gauge> now;
+  const auto labels = [](const std::vector<std::string>& of) {
+    return reactor::metric_labels{{"pack", of[0]}, {"version", of[1]}, {"digest", of[2]}};
+  };
+  for (const policies::pack_status& p : packs_.status()) {
+    if (p.digest.empty() || p.hidden) continue;
+    std::vector<std::string> of{p.name, p.version, p.digest};
+    reactor::gauge series = metrics_.get_gauge(service_metrics::policy_pack_info, labels(of));
+    series.set(1);
+    now.emplace(std::move(of), series);
+  }
+  for (auto& [of, series] : pack_series_)
+    if (!now.contains(of)) metrics_.drop(service_metrics::policy_pack_info, labels(of), series);
+  pack_series_ = std::move(now);
+}
+
+void service::pack_changed(const policies::pack_event& e) {
+  metrics_
+      .get_counter(service_metrics::policy_events,
+                   {{"what", std::string(policies::to_string(e.what))}})
+      .add();
+  if (e.what == policies::pack_event::kind::refused) {
+    log_.error("policy refused, the last good one stays",
+               {{"pack", e.folder}, {"file", e.file}, {"line", e.line}, {"reason", e.reason}});
+  } else {
+    log_.info("policy", {{"what", policies::to_string(e.what)},
+                         {"pack", e.name},
+                         {"version", e.version},
+                         {"digest", e.digest},
+                         {"folder", e.folder}});
+  }
+  show_packs();
+  if (on_pack_event) on_pack_event(e);
+  // A new pack may come before the one that answered so far.
+  if (e.what != policies::pack_event::kind::refused) reconsider_all();
+}
+
+void service::reconsider_all() {
+  for (k8s::cluster* c : clusters()) each_part(*c, [](units::part& p) { p.reconsider(); });
+}
+
+reactor::awaitable<void> service::stop() {
+  co_await tasks_.cancel_and_join();
+  co_await fleet_->stop();
+  for (const auto& a : apis_) co_await leave_home(a->what->name);
+  if (packs_started_) co_await packs_.stop();
+  for (const auto& [name, feed] : config_maps_) co_await feed->stop();
+  for (const auto& a : apis_)
+    if (a->election) co_await a->election->stop();
+  for (const auto& a : apis_)
+    if (a->turns) co_await a->turns->stop();
+  if (home_) co_await home_->stop();
+  for (const auto& server : servers_) co_await server->stop();
+  servers_.clear();
+}
+
+}  // namespace cli
