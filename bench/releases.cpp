@@ -2,8 +2,8 @@
 
 #include "bench/measure.hpp"
 #include "bench/releases/quiet_fleet.hpp"
-#include "policies/releases/planning.hpp"
-#include "policies/releases/repository.hpp"
+#include "releases/rules/planning.hpp"
+#include "releases/rules/repository.hpp"
 #include "policies/versions.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"

@@ -6,8 +6,8 @@
 #include "bench/quiet_server.hpp"
 #include "bench/trustee/instances.hpp"
 #include "compose/api.hpp"
-#include "policies/compose/answer.hpp"
-#include "policies/compose/declaration.hpp"
+#include "compose/rules/answer.hpp"
+#include "compose/rules/declaration.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/mounted_catalogue.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bootc/bootc_cluster.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 namespace bootc {
 

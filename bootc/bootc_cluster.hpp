@@ -7,8 +7,8 @@
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
 #include "reactor/gate.hpp"
-#include "units/api.hpp"
-#include "units/row_figures.hpp"
+#include "app/api/api.hpp"
+#include "app/api/row_figures.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bootc/pool/rollout_plan.hpp"
-#include "units/plan_row.hpp"
+#include "app/api/plan_row.hpp"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 #include "app/run_to_end.hpp"
 #include "bootc/operator_config.hpp"
 #include "k8s/client/client.hpp"
-#include "units/setup.hpp"
+#include "app/api/setup.hpp"
 
 #include <boost/json/object.hpp>
 

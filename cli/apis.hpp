@@ -1,7 +1,7 @@
 #pragma once
 
 #include "service/service.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <vector>
 

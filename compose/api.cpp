@@ -5,8 +5,8 @@
 #include "compose/metric_table.hpp"
 #include "compose/tables.hpp"
 #include "k8s/fleet/fleet.hpp"
-#include "policies/compose/question.hpp"
-#include "units/setup.hpp"
+#include "compose/rules/question.hpp"
+#include "app/api/setup.hpp"
 
 #include <cstdlib>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "compose/pack_data.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 namespace compose {
 

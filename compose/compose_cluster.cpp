@@ -5,7 +5,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
-#include "units/namespace_list.hpp"
+#include "app/api/namespace_list.hpp"
 
 #include <boost/json/object.hpp>
 

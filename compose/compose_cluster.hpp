@@ -6,13 +6,13 @@
 #include "compose/same_cluster.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/controller.hpp"
-#include "policies/compose/planner.hpp"
+#include "compose/rules/planner.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/gate.hpp"
 #include "reactor/task_group.hpp"
-#include "units/api.hpp"
-#include "units/row_figures.hpp"
-#include "units/turns.hpp"
+#include "app/api/api.hpp"
+#include "app/api/row_figures.hpp"
+#include "app/api/turns.hpp"
 
 #include <map>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policies/compose/answer.hpp"
+#include "compose/rules/answer.hpp"
 #include "reactor/plain/entropy.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/secret.hpp"

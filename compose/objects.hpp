@@ -4,7 +4,7 @@
 #include "k8s/informer/informer.hpp"
 #include "k8s/informer/own_writes.hpp"
 #include "k8s/informer/view.hpp"
-#include "policies/compose/question.hpp"
+#include "compose/rules/question.hpp"
 
 #include <boost/json/fwd.hpp>
 #include <boost/json/storage_ptr.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "policies/compose/declaration.hpp"
-#include "policies/compose/question.hpp"
+#include "compose/rules/declaration.hpp"
+#include "compose/rules/question.hpp"
 #include "policies/host/pack.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "k8s/client/event_kind.hpp"
-#include "policies/compose/planner.hpp"
-#include "units/condition_kind.hpp"
-#include "units/hold.hpp"
+#include "compose/rules/planner.hpp"
+#include "app/api/condition_kind.hpp"
+#include "app/api/hold.hpp"
 
 #include <algorithm>
 #include <array>

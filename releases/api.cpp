@@ -3,14 +3,14 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/host/host.hpp"
-#include "policies/releases/hooks.hpp"
-#include "policies/trains/hooks.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/trains/hooks.hpp"
 #include "releases/conditions.hpp"
 #include "releases/events.hpp"
 #include "releases/hold.hpp"
 #include "releases/home_releases.hpp"
 #include "releases/release_pools.hpp"
-#include "units/setup.hpp"
+#include "app/api/setup.hpp"
 
 #include <algorithm>
 #include <map>

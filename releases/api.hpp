@@ -1,7 +1,7 @@
 #pragma once
 
 #include "releases/wish.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "units/hold.hpp"
+#include "app/api/hold.hpp"
 
 namespace releases {
 

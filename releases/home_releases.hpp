@@ -6,7 +6,7 @@
 #include "k8s/informer/informer.hpp"
 #include "releases/library.hpp"
 #include "releases/release.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <functional>
 #include <memory>

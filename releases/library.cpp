@@ -1,7 +1,7 @@
 #include "releases/library.hpp"
 
 #include "formats/version_range.hpp"
-#include "policies/releases/consent.hpp"
+#include "releases/rules/consent.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
 

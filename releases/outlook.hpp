@@ -1,8 +1,8 @@
 #pragma once
 
-#include "policies/releases/difference.hpp"
-#include "policies/releases/mapping.hpp"
-#include "units/hold.hpp"
+#include "releases/rules/difference.hpp"
+#include "releases/rules/mapping.hpp"
+#include "app/api/hold.hpp"
 
 #include <optional>
 #include <string>

@@ -9,8 +9,8 @@
 #include "releases/library.hpp"
 #include "releases/outlook.hpp"
 #include "releases/wish.hpp"
-#include "units/api.hpp"
-#include "units/row_figures.hpp"
+#include "app/api/api.hpp"
+#include "app/api/row_figures.hpp"
 
 #include <cstdint>
 #include <functional>

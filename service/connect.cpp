@@ -5,7 +5,7 @@
 #include "k8s/fleet/home.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
-#include "units/setup.hpp"
+#include "app/api/setup.hpp"
 
 #include <algorithm>
 #include <cstdlib>

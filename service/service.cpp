@@ -6,7 +6,7 @@
 #include "service/metrics/metric_table.hpp"
 #include "service/metrics/own_metrics.hpp"
 #include "service/own_pod.hpp"
-#include "web/access.hpp"
+#include "service/page/access.hpp"
 
 #include <boost/json.hpp>
 

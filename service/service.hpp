@@ -12,8 +12,8 @@
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 #include "service/config_map_packs.hpp"
-#include "units/api.hpp"
-#include "units/turns.hpp"
+#include "app/api/api.hpp"
+#include "app/api/turns.hpp"
 
 #include <functional>
 #include <map>

@@ -5,7 +5,7 @@
 #include "reactor/log.hpp"
 #include "reactor/task_group.hpp"
 #include "simulation/cluster.hpp"
-#include "units/plan_row.hpp"
+#include "app/api/plan_row.hpp"
 
 #include <algorithm>
 #include <cstdint>

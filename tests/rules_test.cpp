@@ -151,7 +151,7 @@ const std::vector<rule> ones = {
      "dashboard and the alerts are checked against them",
      {{"k8s/fleet/metric_table.hpp", "the fleet's"},
       {"k8s/informer/metric_table.hpp", "the controllers'"},
-      {"units/metric_table.hpp", "those of every API"},
+      {"app/api/metric_table.hpp", "those of every API"},
       {"bootc/pool/metric_table.hpp", "the nodes'"},
       {"helm/tenants/kinds/metric_table.hpp", "the tenants'"},
       {"compose/metric_table.hpp", "those of compositions"},

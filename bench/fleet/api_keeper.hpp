@@ -5,7 +5,7 @@
 #include "policies/host/host.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/metrics.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <memory>
 #include <string>

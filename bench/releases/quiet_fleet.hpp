@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policies/releases/document.hpp"
+#include "releases/rules/document.hpp"
 
 #include <boost/json/object.hpp>
 

@@ -11,7 +11,7 @@
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/turn.hpp"
-#include "units/row_figures.hpp"
+#include "app/api/row_figures.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

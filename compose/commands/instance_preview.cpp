@@ -2,7 +2,7 @@
 
 #include "compose/objects.hpp"
 #include "formats/json/member.hpp"
-#include "policies/compose/difference.hpp"
+#include "compose/rules/difference.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/secret.hpp"
 

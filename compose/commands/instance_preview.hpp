@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policies/compose/preview.hpp"
+#include "compose/rules/preview.hpp"
 
 #include <boost/json/object.hpp>
 

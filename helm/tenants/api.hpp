@@ -5,8 +5,8 @@
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "registry/environment.hpp"
-#include "units/api.hpp"
-#include "units/setup.hpp"
+#include "app/api/api.hpp"
+#include "app/api/setup.hpp"
 
 #include <memory>
 

@@ -2,7 +2,7 @@
 
 #include "policies/commands/policy_arguments.hpp"
 #include "policies/host/record/record.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <boost/json/fwd.hpp>
 

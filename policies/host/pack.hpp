@@ -45,7 +45,7 @@ struct manifest {
   std::vector<std::string> apis;  // empty: all
   label_selector clusters, objects;
   std::vector<std::string> hooks;  // "rollout.plan"
-  value composes;  // what `composes` says (policies/compose/declaration.hpp); null: nothing
+  value composes;  // what `composes` says (compose/rules/declaration.hpp); null: nothing
 };
 
 /// A folder with policy.lua, its other files, and its tests.

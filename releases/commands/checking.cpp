@@ -1,7 +1,7 @@
 #include "releases/commands/checking.hpp"
 
-#include "policies/releases/consent.hpp"
-#include "policies/releases/offering.hpp"
+#include "releases/rules/consent.hpp"
+#include "releases/rules/offering.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/host/host.hpp"
-#include "policies/releases/repository.hpp"
+#include "releases/rules/repository.hpp"
 #include "reactor/system/file_watch.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"

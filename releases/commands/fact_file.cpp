@@ -2,7 +2,7 @@
 
 #include "app/output.hpp"
 #include "formats/yaml/places.hpp"
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 
 #include <boost/algorithm/string/replace.hpp>
 #include <boost/json.hpp>

@@ -1,6 +1,6 @@
 #include "releases/commands/facts.hpp"
 
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/process.hpp"
 #include "releases/commands/train_document.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 #include "registry/client.hpp"

@@ -2,7 +2,7 @@
 // published.
 #include "app/exit_code.hpp"
 #include "app/output.hpp"
-#include "policies/releases/offering.hpp"
+#include "releases/rules/offering.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "releases/commands/release_work.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/output.hpp"
-#include "policies/releases/planning.hpp"
+#include "releases/rules/planning.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

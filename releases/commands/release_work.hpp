@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/host/host.hpp"
-#include "policies/releases/repository.hpp"
+#include "releases/rules/repository.hpp"
 #include "reactor/awaitable.hpp"
 #include "releases/commands/checking.hpp"
 #include "releases/commands/release_arguments.hpp"

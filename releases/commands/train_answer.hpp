@@ -2,7 +2,7 @@
 
 #include "app/output.hpp"
 #include "policies/host/value.hpp"
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 #include "releases/commands/train_arguments.hpp"
 
 #include <boost/json/object.hpp>

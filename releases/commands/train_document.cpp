@@ -1,7 +1,7 @@
 #include "releases/commands/train_document.hpp"
 
-#include "policies/trains/known.hpp"
-#include "policies/trains/train.hpp"
+#include "releases/trains/known.hpp"
+#include "releases/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "formats/yaml/places.hpp"
 #include "policies/host/value.hpp"
-#include "policies/releases/finding.hpp"
+#include "releases/rules/finding.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 

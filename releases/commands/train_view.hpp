@@ -2,7 +2,7 @@
 
 #include "app/output.hpp"
 #include "policies/host/value.hpp"
-#include "policies/releases/finding.hpp"
+#include "releases/rules/finding.hpp"
 
 #include <boost/json/array.hpp>
 

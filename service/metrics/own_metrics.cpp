@@ -4,7 +4,7 @@
 #include "k8s/informer/metric_table.hpp"
 #include "reactor/metric_table.hpp"
 #include "service/metrics/metric_table.hpp"
-#include "units/metric_table.hpp"
+#include "app/api/metric_table.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>

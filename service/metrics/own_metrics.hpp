@@ -3,7 +3,7 @@
 #include "policies/host/host.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <map>
 #include <string>

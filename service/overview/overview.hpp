@@ -2,7 +2,7 @@
 
 #include "app/output.hpp"
 #include "service/service.hpp"
-#include "units/plan_row.hpp"
+#include "app/api/plan_row.hpp"
 
 #include <boost/json/fwd.hpp>
 

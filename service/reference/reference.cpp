@@ -2,7 +2,7 @@
 
 #include "policies/host/embedded.hpp"
 #include "service/metrics/own_metrics.hpp"
-#include "units/row_figures.hpp"
+#include "app/api/row_figures.hpp"
 
 #include <boost/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "app/command.hpp"
 #include "reactor/metrics.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <map>
 #include <string>

@@ -2,9 +2,9 @@
 
 #include "reactor/task_group.hpp"
 #include "service/overview/overview.hpp"
-#include "web/board.hpp"
-#include "web/history.hpp"
-#include "web/site.hpp"
+#include "service/page/board.hpp"
+#include "service/page/history.hpp"
+#include "service/page/site.hpp"
 
 #include <cstdint>
 #include <functional>

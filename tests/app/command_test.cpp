@@ -3,8 +3,8 @@
 #include "app/command.hpp"
 
 #include "tests/reactor/temporary_folder.hpp"
-#include "units/api.hpp"
-#include "units/setup.hpp"
+#include "app/api/api.hpp"
+#include "app/api/setup.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Longer than most files: every verb of `windlass release` and `train` on one folder of Releases.
 #include "cli/commands.hpp"
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "releases/commands/checking.hpp"

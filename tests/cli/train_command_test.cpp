@@ -1,7 +1,7 @@
 // `windlass train` on the trains that come with the program and on extracts of the projects' own
 // files.
 #include "cli/commands.hpp"
-#include "policies/trains/known.hpp"
+#include "releases/trains/known.hpp"
 #include "reactor/system/files.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

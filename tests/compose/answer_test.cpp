@@ -1,4 +1,4 @@
-#include "policies/compose/answer.hpp"
+#include "compose/rules/answer.hpp"
 
 #include "tests/compose/fake_world.hpp"
 

@@ -7,13 +7,13 @@
 #include "k8s/fleet/fleet.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
-#include "policies/compose/question.hpp"
+#include "compose/rules/question.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
-#include "units/turns.hpp"
+#include "app/api/turns.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #include "bench/hostile/packs.hpp"
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
-#include "policies/compose/answer.hpp"
+#include "compose/rules/answer.hpp"
 #include "policies/host/pack.hpp"
 #include "tests/compose/cluster_fixture.hpp"
 #include "tests/reactor/temporary_folder.hpp"

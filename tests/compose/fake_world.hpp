@@ -2,9 +2,9 @@
 
 #include "compose/objects.hpp"
 #include "formats/digest.hpp"
-#include "policies/compose/difference.hpp"
-#include "policies/compose/names.hpp"
-#include "policies/compose/planner.hpp"
+#include "compose/rules/difference.hpp"
+#include "compose/rules/names.hpp"
+#include "compose/rules/planner.hpp"
 
 #include <boost/json.hpp>
 

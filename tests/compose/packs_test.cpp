@@ -1,5 +1,5 @@
 // Packs that compose objects, in their own tests: they see what they ask for, as on a cluster.
-#include "policies/compose/question.hpp"
+#include "compose/rules/question.hpp"
 #include "policies/host/pack.hpp"
 #include "tests/policies/host/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"

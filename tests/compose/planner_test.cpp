@@ -1,7 +1,7 @@
-#include "policies/compose/planner.hpp"
+#include "compose/rules/planner.hpp"
 
 #include "formats/digest.hpp"
-#include "policies/compose/text_blocks.hpp"
+#include "compose/rules/text_blocks.hpp"
 #include "tests/compose/fake_world.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
-#include "web/access.hpp"
-#include "web/board.hpp"
+#include "service/page/access.hpp"
+#include "service/page/board.hpp"
 
 #include <cstdint>
 #include <cstdlib>

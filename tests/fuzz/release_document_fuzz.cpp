@@ -1,6 +1,6 @@
 // Release documents, requests and waivers: what is read is written and read back the same.
-#include "policies/releases/document.hpp"
-#include "policies/releases/repository.hpp"
+#include "releases/rules/document.hpp"
+#include "releases/rules/repository.hpp"
 
 #include <cstdint>
 #include <cstdlib>

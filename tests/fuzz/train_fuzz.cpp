@@ -1,5 +1,5 @@
 // Train documents: what is read is bounded, and every scalar is a text.
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "policies/host/host.hpp"
-#include "policies/releases/difference.hpp"
-#include "policies/releases/mapping.hpp"
-#include "policies/releases/repository.hpp"
+#include "releases/rules/difference.hpp"
+#include "releases/rules/mapping.hpp"
+#include "releases/rules/repository.hpp"
 #include "tests/policies/host/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

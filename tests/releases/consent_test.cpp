@@ -1,4 +1,4 @@
-#include "policies/releases/consent.hpp"
+#include "releases/rules/consent.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Two promises about every real Release: a gate judges a draft as what it becomes, and a bump
 // proposes nothing that a check denies.
 #include "asking.hpp"
-#include "policies/releases/planning.hpp"
+#include "releases/rules/planning.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 // something here notices each.
 #include "asking.hpp"
 #include "policies/host/pack.hpp"
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

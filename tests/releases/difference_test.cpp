@@ -1,4 +1,4 @@
-#include "policies/releases/difference.hpp"
+#include "releases/rules/difference.hpp"
 
 #include "asking.hpp"
 

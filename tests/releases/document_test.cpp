@@ -1,7 +1,7 @@
-#include "policies/releases/document.hpp"
+#include "releases/rules/document.hpp"
 
 #include "asking.hpp"
-#include "policies/releases/planning.hpp"
+#include "releases/rules/planning.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "policies/releases/mapping.hpp"
+#include "releases/rules/mapping.hpp"
 
 #include "asking.hpp"
 

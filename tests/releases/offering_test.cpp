@@ -1,4 +1,4 @@
-#include "policies/releases/offering.hpp"
+#include "releases/rules/offering.hpp"
 
 #include "asking.hpp"
 

@@ -6,7 +6,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/host/host.hpp"
-#include "policies/releases/repository.hpp"
+#include "releases/rules/repository.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
 #include "releases/api.hpp"

@@ -1,9 +1,9 @@
 // The same question has the same answer, byte for byte, asked again and with every list turned
 // whose order means nothing.
 #include "asking.hpp"
-#include "policies/releases/offering.hpp"
-#include "policies/releases/planning.hpp"
-#include "policies/trains/train.hpp"
+#include "releases/rules/offering.hpp"
+#include "releases/rules/planning.hpp"
+#include "releases/trains/train.hpp"
 
 #include <algorithm>
 #include <random>

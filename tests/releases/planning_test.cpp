@@ -1,4 +1,4 @@
-#include "policies/releases/planning.hpp"
+#include "releases/rules/planning.hpp"
 
 #include "asking.hpp"
 

@@ -2,7 +2,7 @@
 // answer is the same, byte for byte.
 #include "asking.hpp"
 #include "policies/host/record/record.hpp"
-#include "policies/releases/planning.hpp"
+#include "releases/rules/planning.hpp"
 
 namespace policies::releases {
 namespace {

@@ -1,6 +1,6 @@
 // Trains by the hundred: what `promote` may write, and that no rule can be taken away unseen.
 #include "asking.hpp"
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 
 #include <gmock/gmock.h>
 

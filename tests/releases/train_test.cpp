@@ -1,7 +1,7 @@
-#include "policies/trains/train.hpp"
+#include "releases/trains/train.hpp"
 
 #include "asking.hpp"
-#include "policies/trains/known.hpp"
+#include "releases/trains/known.hpp"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 
 #include "app/command.hpp"
 #include "tests/reactor/temporary_folder.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -18,8 +18,8 @@
 #include "reactor/gate.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/waiters.hpp"
-#include "units/api.hpp"
-#include "units/row_figures.hpp"
+#include "app/api/api.hpp"
+#include "app/api/row_figures.hpp"
 
 #include <array>
 #include <cstdint>

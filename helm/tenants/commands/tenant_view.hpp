@@ -3,7 +3,7 @@
 #include "app/output.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "service/overview/overview.hpp"
-#include "units/hold.hpp"
+#include "app/api/hold.hpp"
 
 #include <boost/json/fwd.hpp>
 

@@ -3,7 +3,7 @@
 #include "formats/go/time.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/plain/secret.hpp"
-#include "units/namespace_list.hpp"
+#include "app/api/namespace_list.hpp"
 
 #include <algorithm>
 #include <array>

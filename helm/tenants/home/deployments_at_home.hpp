@@ -17,7 +17,7 @@
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <functional>
 #include <map>

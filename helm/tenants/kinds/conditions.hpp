@@ -1,6 +1,6 @@
 #pragma once
 
-#include "units/condition_kind.hpp"
+#include "app/api/condition_kind.hpp"
 
 #include <array>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "units/hold.hpp"
+#include "app/api/hold.hpp"
 
 /// Why a Tenant waits on a cluster, and a KryptonDeployment for its region, beside the reasons that
 /// every API has.

@@ -8,7 +8,7 @@
 #include "helm/tenants/plan/tenant_status.hpp"
 #include "helm/tenants/plan/workspace.hpp"
 #include "k8s/client/event_kind.hpp"
-#include "units/hold.hpp"
+#include "app/api/hold.hpp"
 
 #include <cstdint>
 #include <optional>

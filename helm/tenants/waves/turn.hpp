@@ -5,7 +5,7 @@
 #include "policies/rollout.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/time.hpp"
-#include "units/hold.hpp"
+#include "app/api/hold.hpp"
 
 #include <cstddef>
 #include <map>

@@ -5,7 +5,7 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 #include "simulation/trouble.hpp"
-#include "units/api.hpp"
+#include "app/api/api.hpp"
 
 #include <cstddef>
 #include <string>

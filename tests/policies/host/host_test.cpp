@@ -2,8 +2,8 @@
 #include "policies/host/host.hpp"
 
 #include "policies/disruption.hpp"
-#include "policies/releases/hooks.hpp"
-#include "policies/trains/hooks.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/trains/hooks.hpp"
 #include "policies/versions.hpp"
 #include "reactor/turn.hpp"
 #include "run.hpp"

@@ -1,0 +1,122 @@
+#include "app/api/api.hpp"
+
+#include "k8s/client/discovery.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace units {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr reactor::nanoseconds sync_timeout = 60s;
+constexpr reactor::nanoseconds doubt_interval = 1s;  // a view that does not fit is not waited for
+
+/// What the messages need of an api.
+struct wording {
+  std::string name, remedy, watches, loads;
+};
+
+awaitable<k8s::result<void>> look_for(k8s::engagement& on,  // borrowed
+                                      const std::vector<k8s::resource>& kinds,
+                                      const std::string& remedy) {
+  for (const k8s::resource& r : kinds) {
+    k8s::resource wanted = r;
+    auto served = co_await on.discovery().serves(std::move(wanted));
+    if (!served) co_return served.error();
+    if (*served) continue;
+    k8s::fault f;
+    f.code = k8s::errc::not_found;
+    f.doing = "look for " + r.plural + (r.group.empty() ? "" : "." + r.group);
+    f.detail = "the kind is not served" + (remedy.empty() ? "" : ": " + remedy);
+    co_return f;
+  }
+  co_return k8s::result<void>();
+}
+
+awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borrowed
+                                      const wording& says) {
+  const reactor::steady_time until = on.loop().now() + sync_timeout;
+  k8s::fault f;
+  while (on.loop().now() < until) {
+    const bool complete = co_await made.synced(std::min(until, on.loop().now() + doubt_interval));
+    if (complete) co_return k8s::result<void>();
+    if (auto refused = made.refusal()) co_return *std::move(refused);
+    if (auto refused = on.refusal()) co_return *std::move(refused);
+    f.detail = made.doubt();
+    f.code = k8s::errc::over_budget;
+    f.doing = "watch " + says.watches;
+    if (!f.detail.empty()) co_return f;
+  }
+  f.code = k8s::errc::unavailable;
+  f.doing = "load " + says.loads;
+  f.detail = "not complete within a minute";
+  co_return f;
+}
+
+}  // namespace
+
+awaitable<std::vector<plan_row>> part::overview() {
+  co_return std::vector<plan_row>();
+}
+void part::describe(boost::json::object&) const {}
+
+std::unique_ptr<part> running_api::at_home(k8s::engagement&) {
+  return nullptr;
+}
+
+awaitable<void> running_api::reload() {
+  co_return;
+}
+
+k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make) {
+  k8s::cluster_api out;
+  out.name = what.name;
+  out.state_metric = what.state_metric;
+  out.acts_under = what.acts_under;
+  wording says{what.name, what.remedy, what.watches, what.loads};
+  if (says.watches.empty()) says.watches = what.says.rows;
+  if (says.loads.empty()) says.loads = says.watches;
+  out.start = [says = std::move(says), kinds = std::move(kinds),
+               make = std::move(make)](k8s::engagement& on) -> awaitable<k8s::result<void>> {
+    part* running = part_of(on);
+    if (!running) {
+      auto served = co_await look_for(on, kinds, says.remedy);
+      if (!served) co_return served.error();
+      std::unique_ptr<part> made = make(on);
+      running = made.get();
+      on.attach(std::move(made));
+    }
+    auto complete = co_await wait_for(on, *running, says);
+    co_return complete;
+  };
+  return out;
+}
+
+part* part_of(const k8s::engagement& e) noexcept {
+  return dynamic_cast<part*>(e.part());
+}
+
+policies::shared_hooks hooks_of(const std::vector<api>& all) {
+  policies::hook_list out;
+  for (const api& a : all)
+    for (policies::hook h : a.hooks) {
+      if (h.apis.empty()) h.apis = {a.name};
+      const auto known = std::ranges::find(out, h.name, &policies::hook::name);
+      if (known == out.end())
+        out.push_back(std::move(h));
+      else
+        known->apis.insert(known->apis.end(), h.apis.begin(), h.apis.end());
+    }
+  return std::make_shared<const policies::hook_list>(std::move(out));
+}
+
+api& named(std::vector<api>& all, std::string_view name) {
+  return *std::ranges::find(all, name, &api::name);
+}
+
+}  // namespace units

@@ -1,0 +1,182 @@
+#pragma once
+
+#include "k8s/client/event_kind.hpp"
+#include "k8s/client/resource.hpp"
+#include "k8s/fleet/engagement.hpp"
+#include "k8s/informer/watch_state.hpp"
+#include "policies/host/hook.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/log.hpp"
+#include "reactor/metrics.hpp"
+#include "reactor/plain/result.hpp"
+#include "reactor/plain/time.hpp"
+#include "app/api/condition_kind.hpp"
+#include "app/api/plan_row.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s {
+class fleet;
+}
+namespace app {
+class flags;
+}
+namespace policies {
+class host;
+}
+namespace reactor {
+class loop;
+}  // namespace reactor
+
+/// What every API of the service shares, and how one is plugged in: a function that returns a
+/// units::api, named in one line of cli/service/apis.cpp. `--apis`, the clusters, home, Leases,
+/// /clusters, metrics, `status`, `plan`, `explain` and the live view know an API by what is here
+/// and by nothing else.
+namespace units {
+
+using reactor::awaitable;
+
+/// look: plans are made and shown, nothing is written.
+enum class mode { act, look };
+
+/// Whose word counts for who only looks: that of the packs at hand, or, where it has published one
+/// on the object, that of the service at work, whose packs may be others.
+enum class verdicts { of_packs_at_hand, published };
+
+class turns;
+
+/// What the process offers to an API; it outlives it.
+struct house {
+  reactor::loop& loop;
+  reactor::logger log;
+  reactor::metrics& metrics;  // series with a label "cluster" go with their cluster
+  policies::host& packs;
+  k8s::fleet& fleet;
+  mode does = mode::act;
+  k8s::watch_limits limits = {};  // of its informers
+  /// For what is only a part of the API and has a Lease of its own; null: nobody takes turns.
+  units::turns* turns = nullptr;
+  verdicts shows = verdicts::of_packs_at_hand;
+  /// Ends the process with 1 and says why: what somebody asked it to do at its start cannot be
+  /// done. Empty: the API goes on without.
+  std::function<void(std::string why)> give_up = {};
+  /// The image of this process's own pod, known before an API starts; empty outside of a pod, and
+  /// where the pod cannot be read. May be empty itself.
+  std::function<std::string()> own_image = {};
+  /// The UID of that pod, by the same rules.
+  std::function<std::string()> own_pod_uid = {};
+};
+
+/// An API on one cluster. It makes its engagement follow its informers, decides only while that is
+/// Live, and attends to it while it acts.
+class part : public k8s::cluster_part {
+public:
+  /// All views are complete. False when `deadline` came first.
+  virtual awaitable<bool> synced(reactor::steady_time deadline) = 0;
+  /// Why a view is known not to be the truth; empty when nothing is.
+  virtual std::string doubt() const { return {}; }
+  /// What the server said where it does not let the part begin: the cluster is Forbidden then, for
+  /// this API. None: nothing is refused.
+  virtual std::optional<k8s::fault> refusal() const { return std::nullopt; }
+  /// Everything soon: a policy or the labels of the cluster changed.
+  virtual void reconsider() {}
+  /// The cluster answers again after it was down.
+  virtual void recover() { reconsider(); }
+  /// What is, what comes next and why each unit waits; in order of name. stop() waits for those
+  /// under way.
+  virtual awaitable<std::vector<plan_row>> overview();
+  /// Another number whenever an overview may say something else. None: nobody counts, so that who
+  /// follows must ask again.
+  virtual std::optional<std::uint64_t> revision() const { return std::nullopt; }
+  /// Adds to the cluster's entry of /clusters.
+  virtual void describe(boost::json::object& entry) const;
+};
+
+/// An API at work in this process.
+class running_api {
+public:
+  virtual ~running_api() = default;
+  /// On a cluster of the fleet that serves its kinds: started, not yet complete.
+  virtual std::unique_ptr<part> on_cluster(k8s::engagement& on) = 0;
+  /// The same at home, for an API that is there.
+  virtual std::unique_ptr<part> at_home(k8s::engagement& on);
+  /// Whoever runs the process asks it to read its files again (SIGHUP). What cannot be read is
+  /// said, and what was read before stays.
+  virtual awaitable<void> reload();
+};
+
+struct api;
+struct process_facts;  // app/api/setup.hpp
+/// Gives an API what its flags and variables said, once, before the API starts.
+/// Errors: one sentence that names the setting or the file.
+using api_setup = std::function<reactor::result<void>(api& to, const process_facts& facts)>;
+
+/// One API, as it is plugged in. `name` is for --apis, Leases, /clusters, metrics and logs.
+struct api {
+  std::string name;
+  words says;
+  /// What must be served; else the API, and it alone, is CRDMissing there.
+  std::vector<k8s::resource> kinds = {}, home_kinds = {};
+  std::string remedy = {};               // what a person does about a missing kind
+  std::string watches = {}, loads = {};  // "node pools", "node pools and nodes": in messages
+  enum class place { clusters, home, both } runs_on = place::clusters;
+  /// Left out where home does not serve its home_kinds when the process starts, unless somebody
+  /// names it: who has no use for it sees nothing of it.
+  bool where_served = false;
+  /// Whether it acts under one name where the fleet has a cluster under several.
+  k8s::cluster_api::names acts_under = k8s::cluster_api::names::one;
+  /// Its Lease, and the namespace of it where nobody names one.
+  std::string lease, lease_ns;
+  std::function<std::unique_ptr<running_api>(const house&)> make;
+  /// Declare its settings among the flags of every command about the fleet, and of the service
+  /// alone. Empty: it has none. The second kind is set up once home is known.
+  std::function<api_setup(app::flags&)> settings = {}, service_settings = {};
+  /// Home must be a cluster of the fleet (windlass adds a Secret that says so). Set up, not listed.
+  bool wants_home_in_fleet = false;
+  /// What a person changes of a row (its object of `kind` and that name, by a merge patch) for
+  /// `windlass rollout`.
+  struct edits {
+    k8s::resource kind;
+    std::function<boost::json::object(bool paused)> pause;
+    /// Errors: what is wrong with the target, as a sentence.
+    std::function<reactor::result<boost::json::object>(const std::string& target)> retarget;
+    /// Lets a row move to a target that is offered. Errors as above. May be empty.
+    std::function<reactor::result<boost::json::object>(const std::string& target)> approve = {};
+  };
+  std::optional<edits> edit = {};
+  /// What it may say and count, beside what every API has: docs/reference is made from these
+  /// tables, and dashboards and alerts are checked against them.
+  std::vector<hold_kind> holds = {};
+  std::vector<k8s::event_kind> events = {};
+  std::vector<condition_kind> conditions = {};
+  std::vector<reactor::metric_kind> metrics = {};
+  /// What its packs may answer. A hook that names other APIs in `apis` is asked by those.
+  std::vector<policies::hook> hooks = {};
+  /// Of the metrics, the gauge that shows its state on a cluster (k8s::cluster_api::state_metric).
+  const reactor::metric_kind* state_metric = nullptr;
+};
+
+/// The hooks of all of them, each once, with the names of the APIs that ask them.
+policies::shared_hooks hooks_of(const std::vector<api>& all);
+
+/// The one of that name, which must be there.
+api& named(std::vector<api>& all, std::string_view name);
+
+using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
+
+/// The API for k8s::cluster::engage: its kinds are looked for, its part is made once and waited
+/// for.
+k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
+
+/// Null while the API has nothing there.
+part* part_of(const k8s::engagement& e) noexcept;
+
+}  // namespace units

@@ -1,0 +1,312 @@
+#include "releases/rules/offering.hpp"
+
+#include "releases/rules/answer.hpp"
+#include "releases/rules/ask.hpp"
+#include "releases/rules/views.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace policies {
+
+template <>
+struct view_record<releases::folder_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::folder_question::folder>("folder"),
+      field_of<&releases::folder_question::releases>("releases"),
+      field_of<&releases::folder_question::requests>("requests"),
+      field_of<&releases::folder_question::registered>("registered"),
+      field_of<&releases::folder_question::app_ranges>("app_ranges"),
+  };
+};
+
+template <>
+struct view_record<releases::pin_folder> {
+  static constexpr const char* name = "folder";
+  static constexpr field fields[] = {
+      field_of<&releases::pin_folder::folder>("folder"),
+      field_of<&releases::pin_folder::file>("file"),
+      field_of<&releases::pin_folder::blocks>("blocks"),
+      field_of<&releases::pin_folder::has>("has"),
+  };
+};
+
+template <>
+struct view_record<releases::pin_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::pin_question::release>("release"),
+      field_of<&releases::pin_question::name>("name"),
+      field_of<&releases::pin_question::version>("version"),
+      field_of<&releases::pin_question::up_to>("up_to"),
+      field_of<&releases::pin_question::folders>("folders"),
+  };
+};
+
+template <>
+struct view_record<releases::provider_versions> {
+  static constexpr const char* name = "provider";
+  static constexpr field fields[] = {
+      field_of<&releases::provider_versions::name>("name"),
+      field_of<&releases::provider_versions::versions>("versions"),
+  };
+};
+
+template <>
+struct view_record<releases::join_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::join_question::kind>("kind"),
+      field_of<&releases::join_question::target>("target"),
+      field_of<&releases::join_question::providers>("providers"),
+  };
+};
+
+template <>
+struct view_record<releases::publish_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::publish_question::release>("release"),
+      field_of<&releases::publish_question::commit>("commit"),
+  };
+};
+
+namespace releases {
+namespace {
+
+namespace json = boost::json;
+using reactor::errc;
+using reactor::make_fault;
+using reactor::result;
+
+/// Reads what is special about an answer by `fill`, then what all have.
+template <class Answer>
+result<Answer> read_answer(const value& answer, void (*fill)(answer_reader&, Answer&)) {
+  std::optional<reactor::fault> wrong;
+  answer_reader from(answer, "", wrong);
+  Answer out;
+  fill(from, out);
+  out.findings = read_findings(from);
+  from.done();
+  if (wrong) return *wrong;
+  out.verdict = decide(out.findings);
+  return out;
+}
+
+result<folder_answer> read_folder(const value& answer) {
+  return read_answer<folder_answer>(
+      answer, [](answer_reader& from, folder_answer& to) { to.rules = from.texts("rules"); });
+}
+
+pin_edit read_edit(answer_reader& from) {
+  pin_edit e;
+  e.folder = from.text("folder");
+  e.file = from.text("file");
+  e.range = from.text("range");
+  e.edit = from.one_of("edit", {"new", "extended", "same", "none"});
+  e.block = from.number("block");
+  e.why = from.text("why");
+  return e;
+}
+
+result<pin_answer> read_pin(const value& answer) {
+  auto read = read_answer<pin_answer>(answer, [](answer_reader& from, pin_answer& out) {
+    out.pins = from.list<pin_edit>("pins", read_edit);
+  });
+  if (read && read->verdict == decision::deny) read->pins.clear();
+  return read;
+}
+
+join_row read_join_row(answer_reader& from) {
+  join_row r;
+  r.provider = from.text("provider");
+  r.latest = from.text("latest");
+  r.why = from.text("why");
+  r.joins = from.flag("joins");
+  return r;
+}
+
+result<join_answer> read_join(const value& answer) {
+  return read_answer<join_answer>(answer, [](answer_reader& from, join_answer& out) {
+    out.target = from.text("target");
+    out.rows = from.list<join_row>("rows", read_join_row);
+  });
+}
+
+published_chart read_chart(answer_reader& from) {
+  published_chart c;
+  c.from = from.text("from");
+  c.to = from.text("to");
+  c.value = from.text("value");
+  c.text = from.text("text");
+  return c;
+}
+
+result<publish_answer> read_published(const value& answer) {
+  auto read = read_answer<publish_answer>(answer, [](answer_reader& from, publish_answer& out) {
+    out.charts = from.list<published_chart>("retag", read_chart);
+  });
+  if (read && read->verdict == decision::deny) read->charts.clear();
+  return read;
+}
+
+/// A text as a YAML scalar that is read back as it is.
+std::string scalar(const std::string& text) {
+  return json::serialize(json::value(text));
+}
+
+std::size_t indent_of(std::string_view line) {
+  const std::size_t at = line.find_first_not_of(' ');
+  return at == line.npos ? line.size() : at;
+}
+
+bool means_something(std::string_view line) {
+  const std::size_t at = line.find_first_not_of(' ');
+  return at != line.npos && line[at] != '#';
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    lines.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+bool equal(const request_block& a, const request_block& b) {
+  return a.range == b.range && std::equal(a.requests.begin(), a.requests.end(), b.requests.begin(),
+                                          b.requests.end(), [](const request& x, const request& y) {
+                                            return x.name == y.name && x.version == y.version &&
+                                                   x.except.size() == y.except.size();
+                                          });
+}
+
+}  // namespace
+
+reactor::awaitable<result<folder_answer>> judge_folder(
+    host& packs, subject s, std::shared_ptr<const folder_question> question) {
+  const std::size_t entries = question->releases.size() +
+                              (question->requests ? question->requests->blocks.size() : 0) +
+                              (question->registered ? question->registered->size() : 0);
+  co_return co_await ask<folder_answer>(packs, "release.folder", std::move(s), std::move(question),
+                                        entries, read_folder);
+}
+
+folder_question question_about(const repository& all, const provider_folder& folder) {
+  folder_question q;
+  q.folder = folder.name;
+  q.releases = folder.releases;
+  q.registered = folder.registered;
+  q.app_ranges = all.app_ranges;
+  if (folder.requests) q.requests = std::make_shared<const request_file>(*folder.requests);
+  return q;
+}
+
+reactor::awaitable<result<pin_answer>> plan_pin(host& packs, subject s,
+                                                std::shared_ptr<const pin_question> question) {
+  std::size_t entries = 0;
+  for (const pin_folder& f : question->folders) {
+    for (const request_block& b : f.blocks) entries += 1 + b.requests.size();
+  }
+  co_return co_await ask<pin_answer>(packs, "release.pin", std::move(s), std::move(question),
+                                     entries, read_pin);
+}
+
+result<std::string> edited_requests(std::string_view text, const pin_edit& edit,
+                                    const std::string& name, const std::string& version) {
+  const auto cannot = [&](std::string why) {
+    return make_fault(errc::malformed, "edit " + edit.file, std::move(why));
+  };
+  auto before = read_requests(text, edit.file);
+  if (!before) return before.error();
+  for (const problem& p : before->problems)
+    if (p.id != "release.unknown-field") return cannot(p.evidence + ": " + p.why);
+  if (edit.edit == "same" || edit.edit == "none") return std::string(text);
+  const bool on_top = edit.edit == "new";
+  const auto which = static_cast<std::size_t>(edit.block);
+  if (!on_top && (which == 0 || which > before->blocks.size()))
+    return cannot("it has no block " + std::to_string(which));
+
+  const auto lines = lines_of(text);
+  std::string out;
+  const std::string wanted = "name: " + scalar(name);
+  std::size_t list_indent = std::string::npos, block = 0;
+  bool inside = false, done = false;
+  for (const std::string_view line : lines) {
+    if (done || !means_something(line)) {
+      out += line;
+      continue;
+    }
+    if (!inside) {
+      inside = line.starts_with("releases:");
+      if (inside && line.find('[') != line.npos) {
+        if (!on_top || !before->blocks.empty()) return cannot("its list is written on one line");
+        out += "releases:\n";
+      } else {
+        out += line;
+      }
+      if (inside && on_top) {
+        std::size_t next = 0;
+        while (next < lines.size() && lines[next].data() <= line.data()) ++next;
+        while (next < lines.size() && !means_something(lines[next])) ++next;
+        const std::string pad(next < lines.size() ? indent_of(lines[next]) : 0, ' ');
+        if (!out.ends_with('\n')) out += '\n';
+        out += pad + "- name: " + scalar(edit.range) + "\n" + pad + "  requests:\n" + pad + "  - " +
+               wanted + "\n" + pad + "    version: " + scalar(version) + "\n";
+        done = true;
+      }
+      continue;
+    }
+    const std::size_t indent = indent_of(line);
+    if (list_indent == std::string::npos) list_indent = indent;
+    if (indent == list_indent && line[indent] == '-') ++block;
+    out += line;
+    const std::size_t key = line.find("requests:");
+    if (block == which && key != line.npos && line.find_first_not_of(" -") == key) {
+      if (line.find('[') != line.npos) return cannot("its requests are written on one line");
+      if (!out.ends_with('\n')) out += '\n';
+      const std::string pad(list_indent + 2, ' ');
+      out += pad + "- " + wanted + "\n" + pad + "  version: " + scalar(version) + "\n";
+      done = true;
+    }
+  }
+  if (!done) return cannot("no place was found for it");
+
+  // What comes out is read again: it says what was said before, and this.
+  request wish{name, version, {}, {}};
+  std::vector<request_block> expected = before->blocks;
+  if (on_top) {
+    expected.insert(expected.begin(), request_block{edit.range, {wish}});
+  } else {
+    auto& requests = expected[which - 1].requests;
+    requests.insert(requests.begin(), wish);
+  }
+  auto after = read_requests(out, edit.file);
+  if (!after || !after->problems.empty() ||
+      !std::equal(after->blocks.begin(), after->blocks.end(), expected.begin(), expected.end(),
+                  equal))
+    return cannot("it is laid out in a way that is not edited here");
+  return out;
+}
+
+reactor::awaitable<result<join_answer>> plan_join(host& packs, subject s,
+                                                  std::shared_ptr<const join_question> question) {
+  std::size_t entries = question->providers.size();
+  for (const provider_versions& p : question->providers) entries += p.versions.size() / 4;
+  co_return co_await ask<join_answer>(packs, "release.join", std::move(s), std::move(question),
+                                      entries, read_join);
+}
+
+reactor::awaitable<result<publish_answer>> plan_publishing(
+    host& packs, subject s, std::shared_ptr<const publish_question> question) {
+  const std::size_t entries = entries_of(*question->release);
+  co_return co_await ask<publish_answer>(packs, "release.publish", std::move(s),
+                                         std::move(question), entries, read_published);
+}
+
+}  // namespace releases
+}  // namespace policies

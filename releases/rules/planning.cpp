@@ -1,0 +1,381 @@
+#include "releases/rules/planning.hpp"
+
+#include "releases/rules/answer.hpp"
+#include "releases/rules/ask.hpp"
+#include "releases/rules/fields.hpp"
+#include "releases/rules/views.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace policies {
+
+template <>
+struct view_record<releases::suite_run> {
+  static constexpr const char* name = "run of a suite";
+  static constexpr field fields[] = {
+      field_of<&releases::suite_run::suite>("suite"),
+      field_of<&releases::suite_run::hash>("hash"),
+      field_of<&releases::suite_run::result>("result"),
+  };
+};
+
+template <>
+struct view_record<releases::readiness_item> {
+  static constexpr const char* name = "item";
+  static constexpr field fields[] = {
+      field_of<&releases::readiness_item::item>("item"),
+      field_of<&releases::readiness_item::closed>("closed"),
+  };
+};
+
+template <>
+struct view_record<releases::stage_facts> {
+  static constexpr const char* name = "stage";
+  static constexpr field fields[] = {
+      field_of<&releases::stage_facts::is>("is"),
+      field_of<&releases::stage_facts::to>("to"),
+      field_of<&releases::stage_facts::action>("action"),
+      field_of<&releases::stage_facts::actor>("actor"),
+      field_of<&releases::stage_facts::age_hours>("age_hours"),
+  };
+};
+
+template <>
+struct view_record<releases::gate_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::gate_question::step>("step"),
+      field_of<&releases::gate_question::suites>("suites"),
+      field_of<&releases::gate_question::readiness>("readiness"),
+      field_of<&releases::gate_question::stage>("stage"),
+  };
+};
+
+template <>
+struct view_record<releases::pick> {
+  static constexpr const char* name = "pick";
+  static constexpr field fields[] = {
+      field_of<&releases::pick::name>("name"),
+      field_of<&releases::pick::version>("version"),
+      field_of<&releases::pick::depends_on>("depends_on"),
+      field_of<&releases::pick::catalog>("catalog"),
+  };
+};
+
+template <>
+struct view_record<releases::bump_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::bump_question::base>("base"),
+      field_of<&releases::bump_question::kind>("kind"),
+      field_of<&releases::bump_question::available>("available"),
+      field_of<&releases::bump_question::catalogue>("catalogue"),
+      field_of<&releases::bump_question::requests>("requests"),
+      field_of<&releases::bump_question::picks>("picks"),
+      field_of<&releases::bump_question::stage>("stage"),
+      field_of<&releases::bump_question::others>("others"),
+      field_of<&releases::bump_question::prefix>("prefix"),
+      field_of<&releases::bump_question::asked>("asked"),
+  };
+};
+
+template <>
+struct view_record<releases::path_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::path_question::releases>("releases"),
+      field_of<&releases::path_question::from>("from"),
+      field_of<&releases::path_question::to>("to"),
+  };
+};
+
+template <>
+struct view_record<releases::lifecycle_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::lifecycle_question::releases>("releases"),
+      field_of<&releases::lifecycle_question::in_use>("in_use"),
+  };
+};
+
+namespace releases {
+namespace {
+
+namespace json = boost::json;
+using reactor::result;
+
+bump_item read_item(answer_reader& from) {
+  bump_item i;
+  i.kind = from.one_of("kind", {"component", "app"});
+  i.name = from.text("name");
+  i.from = from.text("from");
+  i.to = from.text("to");
+  i.why = from.text("why");
+  return i;
+}
+
+path_downgrade read_downgrade(answer_reader& from) {
+  path_downgrade d;
+  d.subject = from.text("subject");
+  d.from = from.text("from");
+  d.to = from.text("to");
+  return d;
+}
+
+path_step read_step(answer_reader& from) {
+  path_step s;
+  s.from = from.text("from");
+  s.to = from.text("to");
+  s.level = from.text("level");
+  s.downgrades = from.list<path_downgrade>("downgrades", read_downgrade);
+  return s;
+}
+
+lifecycle_row read_lifecycle_row(answer_reader& from) {
+  lifecycle_row r;
+  r.name = from.text("name");
+  r.state = from.text("state");
+  r.action = from.one_of("action", {"keep", "deprecate", "archive"});
+  r.why = from.text("why");
+  return r;
+}
+
+std::size_t entries_of(const std::vector<std::shared_ptr<const document>>& releases) {
+  std::size_t entries = 0;
+  for (const auto& d : releases) entries += releases::entries_of(*d);
+  return entries;
+}
+
+/// The last thing that every answer has.
+template <class Answer>
+result<Answer> concluded(answer_reader& from, const std::optional<reactor::fault>& wrong,
+                         Answer answer) {
+  answer.findings = read_findings(from);
+  from.done();
+  if (wrong) return *wrong;
+  answer.verdict = decide(answer.findings);
+  return answer;
+}
+
+}  // namespace
+
+result<bump_answer> read_bump_answer(const value& answer) {
+  std::optional<reactor::fault> wrong;
+  answer_reader from(answer, "", wrong);
+  bump_answer out;
+  out.version = from.text("version");
+  out.items = from.list<bump_item>("items", read_item);
+  return concluded(from, wrong, std::move(out));
+}
+
+result<path_answer> read_path_answer(const value& answer) {
+  std::optional<reactor::fault> wrong;
+  answer_reader from(answer, "", wrong);
+  path_answer out;
+  out.steps = from.list<path_step>("steps", read_step);
+  return concluded(from, wrong, std::move(out));
+}
+
+result<lifecycle_answer> read_lifecycle_answer(const value& answer) {
+  std::optional<reactor::fault> wrong;
+  answer_reader from(answer, "", wrong);
+  lifecycle_answer out;
+  out.releases = from.list<lifecycle_row>("releases", read_lifecycle_row);
+  return concluded(from, wrong, std::move(out));
+}
+
+reactor::awaitable<result<diff_answer>> may_pass(host& packs, subject s,
+                                                 std::shared_ptr<const gate_question> question) {
+  const std::size_t entries =
+      releases::entries_of(question->step) + (question->suites ? question->suites->size() / 10 : 0);
+  co_return co_await ask<diff_answer>(packs, "release.gate", std::move(s), std::move(question),
+                                      entries, read_diff_answer);
+}
+
+reactor::awaitable<result<bump_answer>> next_release(
+    host& packs, subject s, std::shared_ptr<const bump_question> question) {
+  // Every version that there is may be compared with every other, the combinations of what is
+  // baked in are tried, and each proposal is judged as `check` judges it, until one has no error.
+  constexpr std::size_t judged = 10;
+  std::size_t entries = 500 + 4 * releases::entries_of(*question->base);
+  diff_question step;
+  step.base = step.release = question->base;
+  step.others = question->others;
+  step.requests = question->requests;
+  step.catalogue = question->catalogue;
+  entries += judged * releases::entries_of(step);
+  for (const auto& [name, versions] : question->available) entries += 4 * versions.size();
+  if (question->requests)
+    entries += question->requests->blocks.size() * releases::entries_of(*question->base);
+  if (question->others) entries += question->others->size() / 8;
+  co_return co_await ask<bump_answer>(packs, "release.bump", std::move(s), std::move(question),
+                                      entries, read_bump_answer);
+}
+
+namespace {
+
+entry new_entry(const bump_item& item) {
+  entry e;
+  e.name = item.name;
+  e.version = item.to;
+  e.catalog = default_catalog(item.kind == "app");
+  return e;
+}
+
+}  // namespace
+
+document draft_of(const bump_question& question, const bump_answer& answer, std::string date) {
+  document d = *question.base;
+  const std::size_t digit = d.name.find_first_of("0123456789");
+  d.name = d.name.substr(0, digit) + answer.version;
+  d.file.clear();
+  d.stored_as = "v" + answer.version;
+  d.archived = false;
+  d.state = "wip";
+  d.date = std::move(date);
+  d.annotations.clear();
+  d.problems.clear();
+  for (const bump_item& item : answer.items) {
+    auto& list = item.kind == "app" ? d.apps : d.components;
+    if (item.to.empty()) {
+      std::erase_if(list, [&](const entry& e) { return e.name == item.name; });
+    } else if (item.from.empty()) {
+      list.push_back(new_entry(item));
+    }
+    for (entry& e : list) {
+      if (e.name == item.name) e.version = item.to;
+    }
+  }
+  for (const pick& p : question.picks) {
+    for (auto* list : {&d.components, &d.apps}) {
+      for (entry& e : *list) {
+        if (e.name != p.name) continue;
+        if (!p.depends_on.empty() && list == &d.apps) e.depends_on = p.depends_on;
+        if (!p.catalog.empty()) e.catalog = p.catalog;
+      }
+    }
+  }
+  renew_hash(d);
+  return d;
+}
+
+reactor::awaitable<result<path_answer>> find_path(host& packs, subject s,
+                                                  std::shared_ptr<const path_question> question) {
+  // A Release is compared with those of the major before it.
+  const std::size_t entries = entries_of(question->releases) * 8;
+  co_return co_await ask<path_answer>(packs, "release.path", std::move(s), std::move(question),
+                                      entries, read_path_answer);
+}
+
+reactor::awaitable<result<lifecycle_answer>> plan_lifecycle(
+    host& packs, subject s, std::shared_ptr<const lifecycle_question> question) {
+  const std::size_t entries =
+      question->releases.size() + (question->in_use ? question->in_use->size() / 10 : 0);
+  co_return co_await ask<lifecycle_answer>(packs, "release.lifecycle", std::move(s),
+                                           std::move(question), entries, read_lifecycle_answer);
+}
+
+result<std::map<std::string, std::vector<std::string>>> read_available(std::string_view text,
+                                                                       std::string file) {
+  auto source = yaml_source::read(text, std::move(file));
+  if (!source) return source.error();
+  yaml_source& from = *source;
+  std::map<std::string, std::vector<std::string>> out;
+  const place top;
+  for (const auto& [key, member] : from.root()) {
+    const std::string name(key);
+    const json::array* list = from.list(from.root(), name, top, "", yaml_source::need::required);
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      // 1.30 would be another version as a number, so only what is a text is taken.
+      if ((*list)[i].is_string()) {
+        out[name].emplace_back((*list)[i].get_string());
+      } else {
+        from.note("release.schema", "", (top / name).entry(i, ""),
+                  "expected a version of three numbers, such as 1.2.3");
+      }
+    }
+  }
+  if (!from.problems.empty())
+    return reactor::make_fault(reactor::errc::malformed, "read versions",
+                               from.problems.front().evidence + ": " + from.problems.front().why);
+  return out;
+}
+
+std::optional<pick> read_pick(std::string_view text) {
+  const std::size_t at = text.find('@');
+  if (at == text.npos || at == 0) return std::nullopt;
+  pick p;
+  p.name = text.substr(0, at);
+  std::string_view rest = text.substr(at + 1);
+  const std::size_t behind = rest.find("@@");
+  p.version = rest.substr(0, behind);
+  if (p.version.empty()) return std::nullopt;
+  if (behind == rest.npos) return p;
+  rest.remove_prefix(behind + 2);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('#'), rest.size());
+    if (end == 0) return std::nullopt;
+    p.depends_on.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return p;
+}
+
+result<std::vector<suite_run>> read_suites(std::string_view text, std::string file) {
+  auto source = yaml_source::read(text, file, "suites");
+  if (!source) return source.error();
+  yaml_source& from = *source;
+  std::vector<suite_run> out;
+  const place top;
+  const json::array* list = from.list(from.root(), "suites", top, "", yaml_source::need::required);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const place here = (top / "suites").entry(i, "");
+    const json::object* o = from.object((*list)[i], here, "");
+    if (o == nullptr) continue;
+    suite_run r;
+    (void)from.unknown(*o, {"suite", "hash", "result"}, here, "");
+    for (const auto& [name, into] :
+         {std::pair{"suite", &r.suite}, {"hash", &r.hash}, {"result", &r.result}})
+      *into = from.text(*o, name, here, "", yaml_source::need::required).value_or("");
+    out.push_back(std::move(r));
+  }
+  if (from.too_long) return *from.too_long;
+  if (!from.problems.empty())
+    return reactor::make_fault(reactor::errc::malformed, "read suites",
+                               from.problems.front().evidence + ": " + from.problems.front().why);
+  return out;
+}
+
+result<std::vector<readiness_item>> read_readiness(std::string_view text, std::string file) {
+  auto source = yaml_source::read(text, file, "readiness");
+  if (!source) return source.error();
+  yaml_source& from = *source;
+  std::vector<readiness_item> out;
+  const place top;
+  const json::array* list =
+      from.list(from.root(), "readiness", top, "", yaml_source::need::required);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const place here = (top / "readiness").entry(i, "");
+    const json::object* o = from.object((*list)[i], here, "");
+    if (o == nullptr) continue;
+    readiness_item r;
+    (void)from.unknown(*o, {"item", "state"}, here, "");
+    r.item = from.text(*o, "item", here, "", yaml_source::need::required).value_or("");
+    const auto state = from.text(*o, "state", here, "", yaml_source::need::required);
+    r.closed = state == "closed";
+    if (state && !r.closed && state != "open")
+      from.note("release.schema", "", here / "state",
+                "state: expected open or closed, got '" + *state + "'");
+    out.push_back(std::move(r));
+  }
+  if (from.too_long) return *from.too_long;
+  if (!from.problems.empty())
+    return reactor::make_fault(reactor::errc::malformed, "read readiness",
+                               from.problems.front().evidence + ": " + from.problems.front().why);
+  return out;
+}
+
+}  // namespace releases
+}  // namespace policies
