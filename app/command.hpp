@@ -18,11 +18,14 @@ struct program;
 /// What the body of a command is given beside its own options. It outlives the body.
 struct invocation {
   const program& of;
-  const std::vector<units::api>& apis;  // those of the program
+  const std::vector<units::api>* known;  // the APIs of the program; null: it has none
   const environment_reader& environment;
+  std::vector<std::string> words;  // behind the command's path, as they were typed
   /// Every setting of the command with its origin, for the log line at the start. Asked after the
   /// APIs were set up, it has the values that count.
   std::function<std::vector<setting>()> settings;
+
+  const std::vector<units::api>& apis() const noexcept { return *known; }
 };
 
 /// A declared command: its body and the options that the body reads.
@@ -105,10 +108,14 @@ std::vector<command> family(command group, std::initializer_list<verb_of<Options
   return out;
 }
 
-/// All commands; a group comes before what is in it.
+/// All commands; a group comes before what is in it. A program that is one command has that alone,
+/// with an empty path; the file of --config may have settings of other programs then.
 struct program {
   std::string name, about, footer;
   std::vector<command> commands;
+  std::string version = {};  // for --version of a program that is one command
+
+  bool is_one_command() const { return commands.size() == 1 && commands.front().path.empty(); }
 };
 
 class parsing;
@@ -134,15 +141,17 @@ struct parse_outcome {
 
 /// A variable that is not empty wins over a flag, a flag over the file of --config.
 parse_outcome parse(const program& p, const std::vector<std::string>& words,
-                    const environment_reader& environment, const std::vector<units::api>& apis);
+                    const environment_reader& environment,
+                    const std::vector<units::api>* apis = nullptr);
 
 /// Parses the words and runs the command that they name. Returns the exit code; wrong usage is told
 /// on standard error.
 int run(const program& p, const std::vector<std::string>& words,
-        const environment_reader& environment, const std::vector<units::api>& apis);
+        const environment_reader& environment,
+                    const std::vector<units::api>* apis = nullptr);
 
 /// Every command as a shell completes it.
-std::vector<completed_command> described(const program& p, const std::vector<units::api>& apis);
+std::vector<completed_command> described(const program& p, const std::vector<units::api>* apis);
 
 /// The completion script for bash, zsh or fish. It asks the program for names of releases and
 /// repositories.

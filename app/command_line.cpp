@@ -347,9 +347,13 @@ std::vector<setting> flags::settings() const {
 /// The commands as CLI11 has them, with the flags of each.
 class parsing {
 public:
-  parsing(const program& p, const std::vector<units::api>& apis) : app(p.about, p.name) {
-    app.require_subcommand(1);
-    app.set_help_all_flag("--help-all", "Print the help of every command");
+  parsing(const program& p, const std::vector<units::api>* apis) : app(p.about, p.name) {
+    if (p.is_one_command()) {
+      app.set_version_flag("--version", p.name + " " + p.version);
+    } else {
+      app.require_subcommand(1);
+      app.set_help_all_flag("--help-all", "Print the help of every command");
+    }
     app.footer(p.footer);
     for (const command& c : p.commands) {
       CLI::App* above = &app;
@@ -358,7 +362,7 @@ public:
         above = by_path.at(c.path.substr(0, space));
         name = c.path.substr(space + 1);
       }
-      CLI::App* own = above->add_subcommand(name, c.about);
+      CLI::App* own = name.empty() ? &app : above->add_subcommand(name, c.about);
       by_path[c.path] = own;
       if (c.declare) {
         leaf& l = leaves[own];
@@ -381,7 +385,7 @@ public:
   };
   /// The command that was given.
   CLI::App& given() {
-    CLI::App* at = app.get_subcommands().front();
+    CLI::App* at = &app;
     while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
     return *at;
   }
@@ -426,7 +430,7 @@ namespace {
 struct command_line {
   const program& what;
   const environment_reader& environment;
-  const std::vector<units::api>& apis;
+  const std::vector<units::api>* apis;
 
   parse_outcome once(const std::vector<std::string>& words,
                      const std::set<std::string>* from_file) const;
@@ -435,10 +439,10 @@ struct command_line {
   std::set<std::string> settings_in_files() const;
 };
 
-parse_outcome usage_error(const std::string& sentence) {
+parse_outcome usage_error(const std::string& program, const std::string& sentence) {
   parse_outcome out;
   out.exit_code = wrong_usage;
-  out.err = "windlass: " + sentence + "\n";
+  out.err = program + ": " + sentence + "\n";
   return out;
 }
 
@@ -447,6 +451,12 @@ parse_outcome usage_error_of(const std::string& command, const std::string& why)
   out.exit_code = wrong_usage;
   out.err = command + ": " + why + "; `" + command + " --help` shows what it takes\n";
   return out;
+}
+
+/// "windlass rollout pause"
+std::string path_of(const CLI::App& command) {
+  const CLI::App* above = command.get_parent();
+  return (above ? path_of(*above) + " " : std::string()) + command.get_name();
 }
 
 /// How many letters must be changed, added or left out to make one of the other.
@@ -492,9 +502,11 @@ std::optional<parse_outcome> unknown_word(const CLI::App& app,
     const auto next = std::ranges::find(all, word, &CLI::App::get_name);
     if (next == all.end()) {
       const std::string meant = nearest(*at, word);
-      return usage_error("there is no command \"" + (at == &app ? "" : at->get_name() + " ") +
-                         word + "\"" + (meant.empty() ? "" : "; did you mean \"" + meant + "\"?") +
-                         "; `" + path + " --help` lists them");
+      return usage_error(app.get_name(),
+                         "there is no command \"" + (at == &app ? "" : at->get_name() + " ") +
+                             word + "\"" +
+                             (meant.empty() ? "" : "; did you mean \"" + meant + "\"?") + "; `" +
+                             path + " --help` lists them");
     }
     path += " " + word;
     at = *next;
@@ -529,7 +541,7 @@ std::set<std::string> command_line::settings_in_files() const {
 parse_outcome command_line::with_file(const std::vector<std::string>& words,
                                       const CLI::App& command, const std::string& file) const {
   auto settings = load_settings(file);
-  if (!settings) return usage_error(settings.error().message());
+  if (!settings) return usage_error(what.name, settings.error().message());
   // Before all other flags, behind the words of the command.
   std::ptrdiff_t path = 0;
   for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent()) ++path;
@@ -541,9 +553,14 @@ parse_outcome command_line::with_file(const std::vector<std::string>& words,
     const bool never = s.flag == "config" || s.flag == "help";
     // One file serves all commands: a setting of another command is no mistake.
     if (option == nullptr && !never && others.contains(s.flag)) continue;
+    // It may serve other programs, too.
+    if (option == nullptr && !never && what.is_one_command()) {
+      complain_as(what.name, file + ": \"" + s.flag + "\" is not a setting of " + what.name);
+      continue;
+    }
     if (option == nullptr || never)
-      return usage_error(file + ": \"" + s.flag + "\" is not a setting of `windlass " +
-                         command.get_name() + "`; its --help lists them");
+      return usage_error(what.name, file + ": \"" + s.flag + "\" is not a setting of `" +
+                                        path_of(command) + "`; its --help lists them");
     if (option->count() > 0) continue;
     // A list is the flag given again and again, where it may be, or else one value with commas.
     if (option->get_items_expected_max() > 1)
@@ -577,6 +594,15 @@ parse_outcome command_line::once(const std::vector<std::string>& words,
     parse_outcome outcome;
     outcome.out = out.str();
     return outcome;
+  } catch (
+      const std::logic_error&) {  // CLI11 does not say which: of a flag, a value that is no number
+    for (const std::string& word : words)
+      if (const auto at = word.find('='); at != word.npos && word.starts_with("--"))
+        if (const CLI::Option* o = all->given().get_option_no_throw(word.substr(0, at));
+            o && o->get_items_expected_max() == 0)
+          return usage_error_of(command_given(), word.substr(0, at) + ": \"" + word.substr(at + 1) +
+                                                     "\" is neither true nor false");
+    throw;
   }
   CLI::App& command = all->given();
   const auto leaf = all->leaves.find(&command);
@@ -587,7 +613,7 @@ parse_outcome command_line::once(const std::vector<std::string>& words,
       !wrong.empty())
     return usage_error_of(command_given(), wrong);
   if (const std::string wrong = parsing::problem(leaf->second); !wrong.empty())
-    return usage_error(wrong);
+    return usage_error(what.name, wrong);
   parse_outcome outcome;
   outcome.chosen = leaf->second.what;
   outcome.path = leaf->second.path;
@@ -610,30 +636,29 @@ std::vector<std::string> split_at_bars(const std::string& text) {
 }  // namespace
 
 parse_outcome parse(const program& p, const std::vector<std::string>& words,
-                    const environment_reader& environment, const std::vector<units::api>& apis) {
-  return command_line{p, environment, apis}.once(spelled_out(words), nullptr);
+                    const environment_reader& environment, const std::vector<units::api>* apis) {
+  return command_line{p, environment, apis}.once(p.is_one_command() ? words : spelled_out(words),
+                                                 nullptr);
 }
 
 int run(const program& p, const std::vector<std::string>& words,
-        const environment_reader& environment, const std::vector<units::api>& apis) {
+        const environment_reader& environment, const std::vector<units::api>* apis) {
   if (!words.empty())
     for (const command& c : p.commands)
       if (c.raw && words.front() == c.path)
         return c.raw({words.begin() + 1, words.end()},
-                     {p, apis, environment, [] { return std::vector<setting>(); }});
+                     {p, apis, environment, {}, [] { return std::vector<setting>(); }});
   const parse_outcome outcome = parse(p, words, environment, apis);
   write_bytes(STDOUT_FILENO, outcome.out);
   write_bytes(STDERR_FILENO, outcome.err);
   if (!outcome) return outcome.exit_code;
-  return outcome.chosen.run({p, apis, environment, [&outcome] { return outcome.settings(); }});
+  const auto path = outcome.path.empty() ? 0 : 1 + std::ranges::count(outcome.path, ' ');
+  return outcome.chosen.run({p, apis, environment, {words.begin() + path, words.end()}, [&outcome] {
+                               return outcome.settings();
+                             }});
 }
 
-int complain(std::string_view sentence, int code) {
-  write_out(STDERR_FILENO, page("windlass: ") + page::lines(sentence) + "\n");
-  return code;
-}
-
-std::vector<completed_command> described(const program& p, const std::vector<units::api>& apis) {
+std::vector<completed_command> described(const program& p, const std::vector<units::api>* apis) {
   const parsing all(p, apis);
   std::vector<completed_command> words, raw;
   const auto walk = [&](auto&& self, const CLI::App& at, const std::string& name) -> void {

@@ -11,5 +11,7 @@ inline constexpr int needs_approval = 3, denied = 4;
 
 /// Writes one line on standard error, "windlass: <sentence>", and returns `code`.
 int complain(std::string_view sentence, int code = failure);
+/// The same for another program: "<program>: <sentence>".
+int complain_as(std::string_view program, std::string_view sentence, int code = failure);
 
 }  // namespace app

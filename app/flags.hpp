@@ -136,7 +136,7 @@ public:
   /// Called once everything is read; returns what is wrong with it, "" for nothing.
   void finally(std::function<std::string()> check);
   /// The APIs that the command may name, and where those stand that it names (--apis).
-  const std::vector<units::api>& apis() const noexcept { return apis_; }
+  const std::vector<units::api>& apis() const noexcept { return *apis_; }
   void choice_of_apis(std::vector<std::string>& chosen, bool& named);
   /// APIs that the command runs where --apis names none, as another flag says; empty: as usual.
   void default_apis(std::function<std::vector<std::string>()> which);
@@ -172,7 +172,7 @@ private:
     sourced<std::string>* to;
     std::vector<std::string> apis;
   };
-  flags(CLI::App& command, const std::vector<units::api>& apis) : command_(&command), apis_(apis) {}
+  flags(CLI::App& command, const std::vector<units::api>* apis) : command_(&command), apis_(apis) {}
   bool names_one_of(const std::vector<std::string>& apis) const;
   void read_variables(const environment_reader& environment);
   void note_origins(const std::set<std::string>* from_file);
@@ -188,7 +188,7 @@ private:
   std::vector<declared> all_;
   std::vector<plain_variable> plain_;
   std::vector<std::function<std::string()>> checks_;
-  const std::vector<units::api>& apis_;
+  const std::vector<units::api>* apis_;  // null in a program that has none
   std::vector<std::string>* chosen_ = nullptr;
   bool* named_ = nullptr;
   std::string config_;

@@ -379,7 +379,8 @@ bool write_out(int fd, const page& text) {
 }
 
 bool write_bytes(int fd, std::string_view bytes) {
-  return ::isatty(fd) ? reactor::write_all(fd, reactor::printable_lines(bytes)) : reactor::write_all(fd, bytes);
+  return ::isatty(fd) ? reactor::write_all(fd, reactor::printable_lines(bytes))
+                      : reactor::write_all(fd, bytes);
 }
 
 }  // namespace app

@@ -1,15 +1,75 @@
 #include "app/process.hpp"
 
+#include "app/exit_code.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/plain/write.hpp"
 
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <new>
+
+/// jemalloc's settings: one thread does nearly everything, and none of its turns gives memory back
+/// to the kernel. docs/adr/0008 says why it is used.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "narenas:1,background_thread:true,max_background_threads:1";
 
 namespace app {
+
+int main_of(std::string_view name, int argc, char** argv,
+            const std::function<int(const std::vector<std::string>&)>& body) {
+  reactor::end_when_memory_is_lost();
+  // a reader that is gone is a failed write, not the end of the process
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return body({argv, argv + argc});
+  } catch (const std::bad_alloc&) {
+    reactor::memory_lost();
+  } catch (const std::exception& e) {
+    return complain_as(name, std::string("internal error: ") + e.what());
+  }
+}
+
+int complain(std::string_view sentence, int code) {
+  return complain_as("windlass", sentence, code);
+}
+
+int complain_as(std::string_view program, std::string_view sentence, int code) {
+  reactor::write_all(STDERR_FILENO,
+                     std::string(program) + ": " + reactor::printable_lines(sentence) + "\n");
+  return code;
+}
+
+reactor::result<std::string> find_sibling(const std::string& self, const std::string& name) {
+  const std::filesystem::path beside = std::filesystem::path(self).parent_path(),
+                              libexec = beside.parent_path() / "libexec/windlass";
+  for (const std::filesystem::path& folder : {beside, libexec})
+    if (const std::string path = folder / name; ::access(path.c_str(), X_OK) == 0) return path;
+  return reactor::make_fault(reactor::errc::not_found, "find " + name,
+                             "it is neither in " + beside.string() + " nor in " + libexec.string());
+}
+
+int execute_sibling(const std::string& name, const std::vector<std::string>& arguments) {
+  std::error_code failed;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  const auto path = find_sibling(self, name);
+  if (!path) return complain(path.error().message());
+  std::vector<char*> words{const_cast<char*>(name.c_str())};
+  for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::execv(path->c_str(), words.data());
+  const reactor::error_code why(errno, boost::system::system_category());
+  return complain(reactor::make_fault(why, "execute " + *path).message());
+}
 
 void declare_logging(app::flags& f, std::string& level, std::string& format) {
   f.value("--log-level,--zap-log-level", level, "debug, info, warning, error or off")

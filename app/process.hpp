@@ -5,14 +5,31 @@
 #include "reactor/net/stream.hpp"
 #include "reactor/plain/result.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace reactor {
 class loop;
 }
 
 namespace app {
+
+/// What main() does: `body` gets the command line with the name that it was called by, and returns
+/// the exit code. Lost memory ends the process with one sentence; any other exception is told as a
+/// bug of the program `name`.
+int main_of(std::string_view name, int argc, char** argv,
+            const std::function<int(const std::vector<std::string>& command_line)>& body);
+
+/// Where the program `name` of the same build is, as seen from the program at `self`: beside it, or
+/// in ../libexec/windlass. Errors: errc::not_found, naming both places.
+reactor::result<std::string> find_sibling(const std::string& self, const std::string& name);
+
+/// Replaces this process by the program `name` that find_sibling() finds, with `arguments`. Returns
+/// only where that fails: an exit code, and why is said on standard error.
+int execute_sibling(const std::string& name, const std::vector<std::string>& arguments);
 
 /// --log-level and --log-format.
 void declare_logging(flags& f, std::string& level, std::string& format);

@@ -1,6 +1,10 @@
 #pragma once
 
-#include "units/program/process.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
+
+#include <string>
+#include <utility>
 
 namespace app {
 

@@ -12,9 +12,9 @@ namespace app {
 class stop_guard {
 public:
   static constexpr std::chrono::seconds longest{4};
-  explicit stop_guard(reactor::loop& l)
-      : loop_(l), timer_(l.timers().arm(l.now() + longest, [] {
-          _exit(complain("what was under way did not end within 4 s of stopping"));
+  explicit stop_guard(reactor::loop& l, std::string_view program = "windlass")
+      : loop_(l), timer_(l.timers().arm(l.now() + longest, [program] {
+          _exit(complain_as(program, "what was under way did not end within 4 s of stopping"));
         })) {}
   ~stop_guard() { loop_.timers().disarm(timer_); }
   stop_guard(const stop_guard&) = delete;

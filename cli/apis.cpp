@@ -1,5 +1,5 @@
 // The one place where the commands name what they move: an API is plugged in by its line here
-// (ARCHITECTURE.md, "Add an API").
+// (docs/internals/extending.md).
 #include "cli/apis.hpp"
 
 #include "bootc/api.hpp"

@@ -1,9 +1,9 @@
-// The list of commands. A command is plugged in by its line here (ARCHITECTURE.md, "Add a
+// The list of commands. A command is plugged in by its line here (docs/internals/extending.md, "A
 // command").
 #include "cli/commands.hpp"
 
-#include "cli/bench_arguments.hpp"
-#include "cli/daemon_arguments.hpp"
+#include "app/process.hpp"
+#include "bootc/commands/daemon_command.hpp"
 #include "compose/commands/secret_converter.hpp"
 #include "compose/commands/trustee_arguments.hpp"
 #include "helm/commands/program/helm_command.hpp"
@@ -29,8 +29,17 @@ using namespace app;
 
 namespace {
 
+/// Benches are a program of their own, which is in no package.
+std::vector<app::command> bench_commands() {
+  app::command bench{"bench", "Measure this build on this machine (windlass-bench, not shipped)"};
+  bench.raw = [](const std::vector<std::string>& words, const app::invocation&) {
+    return execute_sibling("windlass-bench", words);
+  };
+  return {std::move(bench)};
+}
+
 constexpr std::vector<app::command> (*families[])() = {
-    run_commands,     daemon_commands,           apiserver_commands,
+    run_commands,     daemon_commands,    apiserver_commands,
     demo_commands,    overview_commands,         simulate_commands,
     policy_commands,  release_commands,          train_commands,
     trustee_commands, secret_converter_commands, tenant_commands,
@@ -75,14 +84,14 @@ int dispatch(const std::vector<std::string>& arguments, const std::vector<units:
     const char* value = std::getenv(std::string(name).c_str());
     return std::string(value ? value : "");
   };
-  return app::run(program(), helm::tenants::as_krypton_spells(arguments), environment, known);
+  return app::run(program(), helm::tenants::as_krypton_spells(arguments), environment, &known);
 }
 
 app::parse_outcome parsed(const std::vector<std::string>& arguments,
                           const std::vector<units::api>& known) {
   return app::parse(
       program(), helm::tenants::as_krypton_spells(arguments),
-      [](std::string_view) { return std::string(); }, known);
+      [](std::string_view) { return std::string(); }, &known);
 }
 
 namespace {
@@ -101,7 +110,7 @@ std::vector<app::command> completion_commands() {
         f.footer("Example:\n  source <(windlass completion bash)");
       },
       [](const completion_arguments& a, const invocation& i) {
-        const std::string script = completion_script(described(i.of, i.apis), a.shell);
+        const std::string script = completion_script(described(i.of, i.known), a.shell);
         return write_bytes(STDOUT_FILENO, script) ? success : failure;
       })};
 }

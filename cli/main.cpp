@@ -1,14 +1,10 @@
+#include "app/process.hpp"
 #include "cli/commands.hpp"
+#include "helm/tenants/chart_children.hpp"
 
 int main(int argc, char** argv) {
-  reactor::end_when_memory_is_lost();
-  // a reader that is gone is a failed write, not the end of the process
-  std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return cli::dispatch(cli::words_of({argv, argv + argc}));
-  } catch (const std::bad_alloc&) {
-    reactor::memory_lost();
-  } catch (const std::exception& e) {
-    return app::complain(std::string("internal error: ") + e.what());
-  }
+  return app::main_of("windlass", argc, argv, [&](const std::vector<std::string>& command_line) {
+    helm::tenants::chart_child_main(argc, argv);
+    return cli::dispatch(cli::words_of(command_line));
+  });
 }

@@ -183,7 +183,7 @@ std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_ar
     exit_code = complain(log.error().message(), wrong_usage);
     return std::nullopt;
   }
-  auto apis = chosen_apis(l, *log, a, i.apis, i.environment);
+  auto apis = chosen_apis(l, *log, a, i.apis(), i.environment);
   if (!apis) {
     exit_code = complain(apis.error().message());
     return std::nullopt;
@@ -203,7 +203,7 @@ std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_ar
       return std::nullopt;
     }
   }
-  options->hooks = units::hooks_of(i.apis);
+  options->hooks = units::hooks_of(i.apis());
   return prepared_service{std::move(*log), std::move(*options)};
 }
 

@@ -6,6 +6,7 @@
 #include "k8s/informer/watch_state.hpp"
 #include "policies/host/hook.hpp"
 #include "reactor/awaitable.hpp"
+#include "reactor/foreign_work.hpp"
 #include "reactor/log.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/plain/result.hpp"
@@ -136,6 +137,10 @@ struct api {
   /// Its Lease, and the namespace of it where nobody names one.
   std::string lease, lease_ns;
   std::function<std::unique_ptr<running_api>(const house&)> make;
+  /// Starts what works beside the service on what strangers wrote; null: nothing. APIs that name
+  /// the same function share one. The service stops it after them.
+  std::unique_ptr<reactor::foreign_workers> (*workers)(reactor::loop&, reactor::metrics&,
+                                                       const reactor::logger&) = nullptr;
   /// Declare its settings among the flags of every command about the fleet, and of the service
   /// alone. Empty: it has none. The second kind is set up once home is known.
   std::function<api_setup(app::flags&)> settings = {}, service_settings = {};

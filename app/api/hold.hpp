@@ -37,18 +37,18 @@ consteval hold_kind hold_in(std::span<const hold_kind> table, std::string_view c
 /// Why a unit waits, as far as every API has such reasons; each adds a table of its own.
 namespace hold_code {
 inline constexpr auto of_every_api = std::to_array<hold_kind>({
-    {"paused", hold_nature::turn, "whoever asks for the move paused it",
+    {"paused", hold_nature::turn, "the object that asks for the move is paused",
      "spec.rollout.paused is false (`windlass rollout resume`)", "the planner"},
-    {"halted", hold_nature::trouble, "too many units are unhealthy, so nobody new starts",
+    {"halted", hold_nature::trouble, "too many units are unhealthy, so no other unit starts",
      "fewer than 2 unhealthy units hold slots", "the planner"},
     {"degraded", hold_nature::trouble, "the unit reports an error",
      "its daemon reports Degraded=False, or another image is asked for", "the node's daemon"},
     {"policy", hold_nature::turn,
      "the policy has not chosen it; `policy:Word` where the policy gives a word of its own",
      "the policy chooses it", "a policy pack"},
-    {"policy-fault", hold_nature::trouble, "the policy failed, so nobody new starts",
+    {"policy-fault", hold_nature::trouble, "the policy failed, so no other unit starts",
      "the policy is corrected", "the planner"},
-    {"conflict", hold_nature::trouble, "somebody else owns the unit",
+    {"conflict", hold_nature::trouble, "another owner has the unit",
      "the node stops matching one of two pools, or the foreign object is deleted", "the planner"},
     {"invalid-spec", hold_nature::trouble, "what is asked for cannot be processed as written",
      "the object is corrected", "the planner"},

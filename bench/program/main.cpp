@@ -1,4 +1,6 @@
 // windlass-bench: each bench by its name, with its flags, its run and what its other process does.
+#include "app/command.hpp"
+#include "app/process.hpp"
 #include "bench/helm.hpp"
 #include "bench/hostile.hpp"
 #include "bench/idle.hpp"
@@ -12,26 +14,25 @@
 #include "bench/tenants.hpp"
 #include "bench/trustee.hpp"
 #include "bench/watch.hpp"
-#include "cli/output.hpp"
-#include "units/program/process.hpp"
+#include "helm/tenants/chart_children.hpp"
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <sstream>
 #include <stdexcept>
 
 namespace {
 
-using cli::output_format;
-using cli::page;
+using app::flags;
+using app::output_format;
+using app::page;
 
 constexpr std::string_view name = "windlass-bench";
 
 struct options {
-  std::string dir = "tests/data/releases", sender, output = "text";
+  std::string dir = "tests/data/releases", sender;
+  output_format output = output_format::text;
   std::size_t clusters = 0, nodes = 0, events = 0;  // 0: the bench's own choice
   unsigned seconds = 600, tags = 10'000, registry_seconds = 60;
   std::vector<std::string> charts;
@@ -40,14 +41,12 @@ struct options {
 struct one_bench {
   const char *name, *about;
   boost::json::object (*measure)(const options&);
-  void (*declare)(CLI::App&, options&) = [](CLI::App&, options&) {};
+  void (*declare)(flags&, options&) = [](flags&, options&) {};
   int (*side)(const std::string&) = nullptr;  // the other process of the bench
 };
 
-void take_seconds(CLI::App& app, unsigned& to) {
-  app.add_option("--seconds", to, "how long to look")
-      ->check(CLI::Range(10u, 86'400u))
-      ->capture_default_str();
+void take_seconds(flags& f, unsigned& to) {
+  f.value("--seconds", to, "how long to look").from_to(10u, 86'400u).shows_default();
 }
 
 int quiet_side(const std::string& objects) {
@@ -57,69 +56,65 @@ int quiet_side(const std::string& objects) {
 const one_bench benches[] = {
     {"watch", "One stream of pod events against a sender process, TLS and plain",
      [](const options& o) { return bench::measure_watch(o.events); },
-     [](CLI::App& app, options& o) {
-       app.add_option("--events", o.events, "events per point (default: about a second's worth)");
+     [](flags& f, options& o) {
+       f.value("--events", o.events, "events per point (default: about a second's worth)");
      },
      bench::run_watch_sender},
     {"store", "Bytes per stored pod view, and the peak during a relist",
      [](const options&) { return bench::measure_store(); }},
     {"streams", "Memory per idle stream and per cluster",
      [](const options& o) { return bench::measure_streams(o.clusters); },
-     [](CLI::App& app, options& o) {
-       app.add_option("--clusters", o.clusters, "only this fleet (default: 100, 1000 and 2000)");
+     [](flags& f, options& o) {
+       f.value("--clusters", o.clusters, "only this fleet (default: 100, 1000 and 2000)");
      },
      quiet_side},
     {"idle", "Processor time and requests of a fleet in which nothing happens",
      [](const options& o) {
        return bench::measure_idle(o.clusters ? o.clusters : 2'000, std::chrono::seconds(o.seconds));
      },
-     [](CLI::App& app, options& o) {
-       app.add_option("--clusters", o.clusters, "how many (default: 2000)");
-       take_seconds(app, o.seconds);
+     [](flags& f, options& o) {
+       f.value("--clusters", o.clusters, "how many (default: 2000)");
+       take_seconds(f, o.seconds);
      },
      quiet_side},
     {"registry", "What it costs to ask a registry what thousands of tags name",
      [](const options& o) {
        return bench::measure_registry(o.tags, std::chrono::seconds(o.registry_seconds));
      },
-     [](CLI::App& app, options& o) {
-       app.add_option("--tags", o.tags, "how many")
-           ->check(CLI::Range(1u, 100'000u))
-           ->capture_default_str();
-       take_seconds(app, o.registry_seconds);
+     [](flags& f, options& o) {
+       f.value("--tags", o.tags, "how many").from_to(1u, 100'000u).shows_default();
+       take_seconds(f, o.registry_seconds);
      },
      [](const std::string&) { return bench::run_registry_sender(); }},
     {"rollout", "What a rollout costs its mover, and what a fleet costs that has arrived",
      [](const options& o) { return bench::measure_rollout(o.clusters, o.nodes); },
-     [](CLI::App& app, options& o) {
-       app.add_option("--clusters", o.clusters,
-                      "how many (default: one run of 100 with 100 nodes, one of 1 with 10,000)");
-       app.add_option("--nodes", o.nodes, "of each cluster");
+     [](flags& f, options& o) {
+       f.value("--clusters", o.clusters,
+               "how many (default: one run of 100 with 100 nodes, one of 1 with 10,000)");
+       f.value("--nodes", o.nodes, "of each cluster");
      },
      bench::run_rollout_sender},
     {"policy", "Time of one rollout.plan call for 10, 500 and 5,000 units",
      [](const options&) { return bench::measure_policy(); }},
     {"releases", "Time of mapping, judging and planning Releases, and the longest stall",
      [](const options& o) { return bench::measure_releases(o.dir); },
-     [](CLI::App& app, options& o) {
-       app.add_option("--dir", o.dir, "folder of the Releases")
-           ->option_text("DIR")
-           ->capture_default_str();
+     [](flags& f, options& o) {
+       f.value("--dir", o.dir, "folder of the Releases").takes("DIR").shows_default();
      }},
     {"tenants", "What a chart on many clusters costs to install, to confirm and to keep",
-     [](const options&) { return bench::measure_tenants(); }, [](CLI::App&, options&) {},
+     [](const options&) { return bench::measure_tenants(); }, [](flags&, options&) {},
      bench::run_tenants_sender},
     {"trustee", "What 500 Trustee instances cost to make, to keep and to move",
-     [](const options&) { return bench::measure_trustee(); }, [](CLI::App&, options&) {},
+     [](const options&) { return bench::measure_trustee(); }, [](flags&, options&) {},
      bench::run_trustee_sender},
     {"hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters",
-     [](const options&) { return bench::measure_hostile(); }, [](CLI::App&, options&) {},
+     [](const options&) { return bench::measure_hostile(); }, [](flags&, options&) {},
      bench::run_hostile_side},
     {"helm", "Time and memory of rendering charts, beside Helm's own engine",
      [](const options& o) { return bench::measure_helm(o.charts); },
-     [](CLI::App& app, options& o) {
-       app.add_option("CHART", o.charts,
-                      "folders or .tgz files (default: the usual ones of $WINDLASS_CHARTS)");
+     [](flags& f, options& o) {
+       f.value("CHART", o.charts,
+               "folders or .tgz files (default: the usual ones of $WINDLASS_CHARTS)");
      }},
 };
 
@@ -129,7 +124,7 @@ page report(const boost::json::object& result) {
   for (const auto& [key, value] : result)
     if (!value.is_array()) {
       std::string shown =
-          value.is_string() ? std::string(value.get_string()) : cli::pretty_json(value);
+          value.is_string() ? std::string(value.get_string()) : app::pretty_json(value);
       while (shown.ends_with('\n')) shown.pop_back();
       text += page(std::string(key)) + ": " + shown + "\n";
     }
@@ -140,11 +135,11 @@ page report(const boost::json::object& result) {
   std::vector<page> head;
   for (const auto& member : points.front().as_object())
     head.emplace_back(std::string(member.key()));
-  cli::table t(head);
+  app::table t(head);
   for (const boost::json::value& point : points) {
     std::vector<page> cells;
     for (const auto& member : point.as_object()) {
-      std::string shown = cli::pretty_json(member.value());
+      std::string shown = app::pretty_json(member.value());
       shown.pop_back();
       cells.push_back(std::move(shown));
     }
@@ -157,46 +152,39 @@ int run(const one_bench& b, const options& o) {
   if (!o.sender.empty() && b.side) return b.side(o.sender);
   try {
     const boost::json::object result = b.measure(o);
-    const bool written =
-        o.output == "text"
-            ? cli::write_out(STDOUT_FILENO, report(result))
-            : cli::write_bytes(STDOUT_FILENO,
-                               cli::machine_text(result, o.output == "json" ? output_format::json
-                                                                            : output_format::yaml));
-    return written ? program::success : program::failure;
+    const bool written = o.output == output_format::text
+                             ? app::write_out(STDOUT_FILENO, report(result))
+                             : app::write_bytes(STDOUT_FILENO, app::machine_text(result, o.output));
+    return written ? app::success : app::failure;
   } catch (const std::runtime_error& e) {
-    return program::complain(name, std::string(b.name) + ": " + e.what());
+    return app::complain_as(name, std::string(b.name) + ": " + e.what());
   }
 }
 
 int choose(const std::vector<std::string>& command_line) {
-  CLI::App app("Measure this build on this machine", std::string(name));
-  app.require_subcommand(1);
-  options o;
-  const one_bench* chosen = nullptr;
-  for (const one_bench& b : benches) {
-    CLI::App* one = app.add_subcommand(b.name, b.about);
-    one->add_option("-o,--output", o.output, "text, json or yaml")
-        ->check(CLI::IsMember({"text", "json", "yaml"}))
-        ->option_text("text|json|yaml");
-    b.declare(*one, o);
-    if (b.side) one->add_option("--sender", o.sender, "")->group("");
-    one->callback([&chosen, &b] { chosen = &b; });
-  }
-  try {
-    app.parse(std::vector<std::string>(command_line.rbegin(), command_line.rend() - 1));
-  } catch (const CLI::ParseError& e) {
-    std::ostringstream out, ignored;
-    if (app.exit(e, out, ignored) != 0)
-      return program::complain(name, e.what() + std::string("; --help shows what it takes"),
-                               program::wrong_usage);
-    return cli::write_bytes(STDOUT_FILENO, out.str()) ? program::success : program::failure;
-  }
-  return run(*chosen, o);
+  app::program all{std::string(name), "Measure this build on this machine", {}, {}};
+  for (const one_bench& b : benches)
+    all.commands.push_back(app::command_of<options>(
+        b.name, b.about,
+        [&b](flags& f, options& o) {
+          f.output(o.output);
+          b.declare(f, o);
+          // What another process of the same bench is told; not for people.
+          if (b.side) f.value("--sender", o.sender, "").group("");
+        },
+        [&b](const options& o, const app::invocation&) { return run(b, o); }));
+  const auto environment = [](std::string_view variable) {
+    const char* value = std::getenv(std::string(variable).c_str());
+    return std::string(value ? value : "");
+  };
+  return app::run(all, {command_line.begin() + 1, command_line.end()}, environment);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return program::run(name, argc, argv, choose);
+  return app::main_of(name, argc, argv, [&](const std::vector<std::string>& command_line) {
+    helm::tenants::chart_child_main(argc, argv);
+    return choose(command_line);
+  });
 }

@@ -1,19 +1,15 @@
 #pragma once
 
-#include "reactor/plain/time.hpp"
+#include "app/command.hpp"
 
 #include <string>
-
-namespace CLI {
-class App;
-}
 
 namespace bootc {
 
 /// What the command line of the node daemon says.
 struct daemon_arguments {
   std::string kubeconfig, context, node_name;
-  reactor::nanoseconds poll_interval{0};  // 0: it says nothing
+  app::sourced<reactor::nanoseconds> poll_interval;  // not given: the BootcOperatorConfig's
   enum class host_form { nsenter, direct } host = host_form::nsenter;
   std::string host_root;  // empty: /proc/1/root, or / when direct
   std::string health_address = "0";
@@ -23,8 +19,7 @@ struct daemon_arguments {
 inline constexpr const char* about_daemon =
     "Run the node daemon: stage and boot the image this node is told to";
 
-/// Declares the flags of the daemon, for windlass-node and for `windlass daemon`. Both structs live
-/// as long as `command`, which fills them when it parses; `config` is the file of --config.
-void declare_daemon(CLI::App& command, daemon_arguments& to, std::string& config);
+/// The flags of windlass-node and of `windlass daemon`.
+void declare_daemon(app::flags& f, daemon_arguments& to);
 
 }  // namespace bootc

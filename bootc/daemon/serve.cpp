@@ -1,5 +1,9 @@
 #include "bootc/daemon/serve.hpp"
 
+#include "app/exit_code.hpp"
+#include "app/process.hpp"
+#include "app/run_to_end.hpp"
+#include "app/stop_guard.hpp"
 #include "bootc/daemon/command_host.hpp"
 #include "bootc/daemon/node_daemon.hpp"
 #include "bootc/operator_config.hpp"
@@ -9,7 +13,6 @@
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 #include "reactor/task_group.hpp"
-#include "units/program/process.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -18,8 +21,8 @@
 namespace bootc {
 namespace {
 
-int complain(const std::string& sentence, int code = program::failure) {
-  return program::complain(program_name, sentence, code);
+int complain(const std::string& sentence, int code = app::failure) {
+  return app::complain_as(program_name, sentence, code);
 }
 
 struct serving {
@@ -32,7 +35,7 @@ struct serving {
   reactor::event stop;
   std::unique_ptr<reactor::http::server> health = nullptr;
   std::unique_ptr<node_daemon> daemon = nullptr;
-  int exit_code = program::success;
+  int exit_code = app::success;
 };
 
 /// The interval of the BootcOperatorConfig, asked for until the server answers. A fault is what a
@@ -75,7 +78,7 @@ reactor::awaitable<void> serve(serving& s) {
   } else {
     s.exit_code = complain(bound.error().message());
   }
-  const program::stop_guard in_time(s.loop, program_name);
+  const app::stop_guard in_time(s.loop, program_name);
   co_await beginning.cancel_and_join();
   if (s.daemon) co_await s.daemon->stop();
   co_await s.machine.stop();
@@ -88,13 +91,13 @@ reactor::awaitable<void> serve(serving& s) {
 
 int serve_daemon(const daemon_arguments& a) {
   reactor::loop loop;
-  auto log = program::logger_from(loop, a.log_level, a.log_format);
-  if (!log) return complain(log.error().message(), program::wrong_usage);
+  auto log = app::logger_from(loop, a.log_level, a.log_format);
+  if (!log) return complain(log.error().message(), app::wrong_usage);
   if (a.node_name.empty())
     return complain(
         "which node is this? Set NODE_NAME (downward API spec.nodeName) or --node-name");
-  auto health_at = program::parse_bind_address(a.health_address, "health-probe-bind-address");
-  if (!health_at) return complain(health_at.error().message(), program::wrong_usage);
+  auto health_at = app::parse_bind_address(a.health_address, "health-probe-bind-address");
+  if (!health_at) return complain(health_at.error().message(), app::wrong_usage);
   auto to = k8s::load_default(a.kubeconfig, a.context, k8s::environment::of_process());
   if (!to) return complain(to.error().message());
 
@@ -108,7 +111,13 @@ int serve_daemon(const daemon_arguments& a) {
   command_host machine(loop, std::move(host_options));
   node_daemon_options options;
   options.node = a.node_name;
-  serving s{loop, api, machine, std::move(options), a.poll_interval, *log, reactor::event(loop)};
+  serving s{loop,
+            api,
+            machine,
+            std::move(options),
+            a.poll_interval.is_default() ? reactor::nanoseconds() : a.poll_interval.value,
+            *log,
+            reactor::event(loop)};
   if (*health_at) {
     reactor::http::server_options o;
     o.at = **health_at;
@@ -129,7 +138,7 @@ int serve_daemon(const daemon_arguments& a) {
   log->info("windlass daemon starts",
             {{"version", WINDLASS_VERSION}, {"node", a.node_name}, {"server", api.server()}});
   reactor::signals signals(loop, {.stop = [&s] { s.stop.set(); }, .reload = {}, .exit_now = {}});
-  program::run_to_end(loop, "daemon", serve(s));
+  app::run_to_end(loop, "daemon", serve(s));
   return s.exit_code;
 }
 

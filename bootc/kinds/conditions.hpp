@@ -20,19 +20,19 @@ inline constexpr auto pool_conditions = std::to_array<units::condition_kind>({
      "nodes report an error, or were not drained or back in time; the message names them",
      units::problem},
     {"BootcNodePool", "Degraded", "True", "PolicyFault",
-     "the policy raised an error, took too long or answered nonsense, so nobody new starts",
+     "the policy raised an error, took too long or answered nonsense, so no other unit starts",
      units::problem},
     {"BootcNodePool", "Degraded", "True", "SecretError", "the pull secret cannot be used",
      units::problem},
     {"BootcNodePool", "Degraded", "True", "NodeConflict",
-     "nodes belong to another pool too, or their BootcNode is nobody's", units::problem},
+     "nodes belong to another pool too, or their BootcNode has no owner", units::problem},
     {"BootcNodePool", "Degraded", "True", "RolloutReturned",
      "spec.rollout.onFailure: Return, and the image halted the rollout: the nodes run the one "
      "before, "
      "or are on their way back to it",
      units::problem},
     {"BootcNodePool", "Degraded", "True", "RolloutHalted",
-     "2 or more unhealthy nodes hold reboot slots, so nobody new starts", units::problem},
+     "2 or more unhealthy nodes hold reboot slots, so no other unit starts", units::problem},
     {"BootcNodePool", "Degraded", "True", "InvalidSpec",
      "image, selector, pullSecretRef, maxUnavailable or onFailure cannot be processed as written",
      units::problem},
@@ -45,7 +45,7 @@ inline constexpr auto pool_conditions = std::to_array<units::condition_kind>({
      "held"},
 });
 inline constexpr auto node_conditions = std::to_array<units::condition_kind>({
-    {"BootcNode", "Idle", "True", "Idle", "the host runs what it shall"},
+    {"BootcNode", "Idle", "True", "Idle", "the host runs the image that it should run"},
     {"BootcNode", "Idle", "False", "Staging", "the image is being fetched"},
     {"BootcNode", "Idle", "False", "Staged", "the image is on the host and waits for its turn"},
     {"BootcNode", "Idle", "False", "Rebooting", "the host was told to boot the image"},

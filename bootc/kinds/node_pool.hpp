@@ -103,7 +103,7 @@ struct node_pool_status {
   friend bool operator==(const node_pool_status&, const node_pool_status&) = default;
 };
 
-/// BootcNodePool: which nodes shall run which image, and how they may be disturbed on the way.
+/// BootcNodePool: which nodes should run which image, and how they may be disturbed on the way.
 struct node_pool {
   k8s::object_meta meta;
   node_pool_spec spec;

@@ -794,7 +794,7 @@ awaitable<k8s::result<bool>> node_pool_reconciler::slots_are_as_seen() {
     add_slots_of(**page, held);
   }
   if (held != seen) {
-    settings_.log.info("the view of the reboot slots is behind the server; nobody starts",
+    settings_.log.info("the view of the reboot slots is behind the server; no node starts",
                        {{"seen", seen.size()}, {"held", held.size()}});
     co_return false;
   }

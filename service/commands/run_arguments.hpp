@@ -12,6 +12,7 @@ struct run_arguments {
   fleet_arguments fleet;
   ui_arguments ui;
   std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
+  std::string metrics_token_file;
   bool leader_elect = false;
   std::string record;  // a file for every question to policies; empty: none
   bool plan = false;   // only say as JSON what would be done, and write nothing

@@ -9,7 +9,10 @@
 #include "service/service.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <optional>
+#include <set>
+#include <vector>
 
 namespace cli {
 
@@ -20,6 +23,7 @@ namespace {
 struct running {
   reactor::loop& loop;
   service& windlass;
+  std::vector<std::unique_ptr<reactor::foreign_workers>> workers;
   reactor::logger log;
   reactor::event stop_wanted;
   std::optional<ui> shown;
@@ -39,6 +43,7 @@ reactor::awaitable<void> serve(running& r) {
   const stop_guard in_time(r.loop);
   if (r.shown) co_await r.shown->stop();
   co_await r.windlass.stop();
+  for (const auto& w : r.workers) co_await w->stop();
   r.loop.stop();
 }
 
@@ -68,6 +73,7 @@ int run_command(const run_arguments& a, const invocation& i) {
   reactor::logger log = prepared->log;
   service_options& options = prepared->options;
   options.metrics_at = *metrics_at;
+  options.metrics_token_file = a.metrics_token_file;
   options.health_at = *health_at;
   options.hosts = a.ui.hosts;
   options.record = a.record;
@@ -85,8 +91,12 @@ int run_command(const run_arguments& a, const invocation& i) {
   }
   log.info("windlass starts", {{"version", WINDLASS_VERSION}, {"settings", all}});
 
+  std::set<decltype(units::api::workers)> starts;
+  for (const units::api& a : options.apis)
+    if (a.workers) starts.insert(a.workers);
   service windlass(loop, std::move(options), log);
-  running r{loop, windlass, log, reactor::event(loop), std::nullopt};
+  running r{loop, windlass, {}, log, reactor::event(loop), std::nullopt};
+  for (const auto start : starts) r.workers.push_back(start(loop, windlass.metrics(), log));
   if (*ui_at) r.shown.emplace(loop, windlass, **ui_at, log);
   windlass.on_failure = [&r] {
     r.exit_code = failure;
@@ -109,6 +119,11 @@ void declare_run(flags& f, run_arguments& to) {
   declare_fleet(f, to.fleet);
   f.value("--metrics-bind-address", to.metrics_address, "Prometheus metrics; 0 = off")
       .shows_default();
+  f.value(
+       "--metrics-token-file", to.metrics_token_file,
+       "file with a token (16 characters or more) that readers of /metrics show as a bearer; read "
+       "again for each request")
+      .takes("FILE");
   f.value("--health-probe-bind-address", to.health_address, "/healthz, /readyz, /clusters; 0 = off")
       .shows_default();
   f.on("--leader-elect", to.leader_elect, "each API acts only while this replica holds its Lease");

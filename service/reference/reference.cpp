@@ -64,7 +64,7 @@ std::string holds_page(const std::vector<units::api>& apis) {
       "Why a unit waits. The codes are stable: `windlass status -o json`, `explain`, the column "
       "`HOLD` of `kubectl get bootcnodes`, `status.held` of a pool, Events and the metric "
       "`windlass_held_units` say the same ones. What waits its turn or is in progress goes on by "
-      "itself; *trouble* may last until somebody does something.");
+      "itself; *trouble* may need a person.");
   out += "\n## Of every API\n\n" + rows_of(units::hold_code::of_every_api);
   for (const units::api& a : apis)
     if (!a.holds.empty()) out += "\n## Of " + a.name + "\n\n" + rows_of(a.holds);
@@ -199,7 +199,7 @@ std::string flags_page(const app::program& all, const std::vector<units::api>& a
     for (std::string word; in >> word;) words.push_back(word);
     words.emplace_back("--help");
     const app::parse_outcome said =
-        app::parse(all, words, [](std::string_view) { return std::string(); }, apis);
+        app::parse(all, words, [](std::string_view) { return std::string(); }, &apis);
     if (said.out.empty()) continue;
     out += "\n## " + code("windlass " + c.path) + "\n\n```text\n" + said.out +
            (said.out.ends_with('\n') ? "" : "\n") + "```\n";

@@ -74,20 +74,20 @@ parse_outcome said(const std::vector<std::string>& words,
         const auto found = variables.find(std::string(name));
         return found == variables.end() ? std::string() : found->second;
       },
-      apis);
+      &apis);
 }
 
 TEST(Command, AToyIsPluggedInByOneLine) {
   const environment_reader nothing = [](std::string_view) { return std::string(); };
   const std::vector<units::api> none;
   played = 6;
-  EXPECT_EQ(run(toys(), {"toy", "play", "bear"}, nothing, none), 7);
+  EXPECT_EQ(run(toys(), {"toy", "play", "bear"}, nothing, &none), 7);
   const parse_outcome help = said({"toy", "play", "--help"});
   EXPECT_EQ(help.exit_code, success);
   EXPECT_THAT(help.out, HasSubstr("--colour"));
   EXPECT_THAT(help.out, HasSubstr("--speed"));
   std::vector<std::string> names;
-  for (const completed_command& c : described(toys(), none)) names.push_back(c.name);
+  for (const completed_command& c : described(toys(), &none)) names.push_back(c.name);
   EXPECT_THAT(names, ElementsAre("", "toy", "toy play"));
 }
 

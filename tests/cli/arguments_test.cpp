@@ -1,7 +1,7 @@
 // The command line: how commands, flags, variables and files are read, by the commands of this
 // program.
 #include "cli/commands.hpp"
-#include "cli/daemon_arguments.hpp"
+#include "bootc/daemon/flags.hpp"
 #include "helm/members/cluster_arguments.hpp"
 #include "service/commands/overview_command.hpp"
 #include "service/commands/rollout/rollout_arguments.hpp"
@@ -34,7 +34,7 @@ parse_outcome parse_with(const std::vector<units::api>& known,
     const auto found = set.find(std::string(name));
     return found == set.end() ? std::string() : found->second;
   };
-  return app::parse(program(), arguments, environment, known);
+  return app::parse(program(), arguments, environment, &known);
 }
 
 /// With two APIs, one of which has no settings.
@@ -89,6 +89,14 @@ TEST(Arguments, AnEnvironmentVariableOverridesItsFlag) {
   ASSERT_TRUE(o);
   EXPECT_EQ(o.options<run_arguments>()->fleet.ns, "b");
   EXPECT_EQ(origin_of(o, "namespace"), "b (env WATCH_NAMESPACE)");
+}
+
+TEST(Arguments, TheFirstOfTwoVariablesCounts) {
+  const std::string second = "WATCH_CLUSTER_KUBECONFIG";
+  const auto named = [](const parse_outcome& o) { return origin_of(o, "kubeconfig"); };
+  EXPECT_EQ(named(parse({"run"}, {{second, "/second"}})), "/second (env " + second + ")");
+  EXPECT_EQ(named(parse({"run"}, {{second, "/second"}, {"WATCH_KUBECONFIG", "/first"}})),
+            "/first (env WATCH_KUBECONFIG)");
 }
 
 TEST(Arguments, SettingsOfTrusteeAreForEveryCommandAboutAFleet) {
@@ -281,16 +289,16 @@ TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
   const parse_outcome o =
       parse({"daemon", "--node-name", "w1", "--host", "direct", "--bootc-poll-interval", "2.5"});
   ASSERT_TRUE(o);
-  const auto& d = (*o.options<daemon_arguments>());
+  const auto& d = (*o.options<bootc::daemon_arguments>());
   EXPECT_EQ(d.node_name, "w1");
-  EXPECT_EQ(d.host, daemon_arguments::host_form::direct);
+  EXPECT_EQ(d.host, bootc::daemon_arguments::host_form::direct);
   EXPECT_EQ(d.poll_interval.value, std::chrono::milliseconds(2'500));
 }
 
 TEST(Arguments, AnIntervalIsADurationOrSeconds) {
   const auto interval = [](const char* text) -> reactor::nanoseconds {
     const parse_outcome o = parse({"daemon", "--node-name", "w1", "--bootc-poll-interval", text});
-    return o ? o.options<daemon_arguments>()->poll_interval.value : reactor::nanoseconds::zero();
+    return o ? o.options<bootc::daemon_arguments>()->poll_interval.value : reactor::nanoseconds::zero();
   };
   EXPECT_EQ(interval("5m"), std::chrono::minutes(5));
   EXPECT_EQ(interval("1h30m"), std::chrono::minutes(90));
@@ -302,7 +310,7 @@ TEST(Arguments, AnIntervalIsADurationOrSeconds) {
 TEST(Arguments, ADaemonThatIsNotToldAsksTheOperatorConfig) {
   const parse_outcome o = parse({"daemon", "--node-name", "w1"});
   ASSERT_TRUE(o);
-  EXPECT_TRUE(o.options<daemon_arguments>()->poll_interval.is_default());
+  EXPECT_TRUE(o.options<bootc::daemon_arguments>()->poll_interval.is_default());
 }
 
 TEST(Arguments, SayHowRegistriesAreAsked) {
@@ -343,9 +351,10 @@ TEST(Arguments, AnApprovalNamesAPoolAndPerhapsADigest) {
 }
 
 TEST(Completion, KnowsEveryCommandInEveryShell) {
+  const std::vector<units::api> known = apis();
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    const std::string script = completion_script(described(program(), apis()), shell);
-    for (const completed_command& command : described(program(), apis()))
+    const std::string script = completion_script(described(program(), &known), shell);
+    for (const completed_command& command : described(program(), &known))
       EXPECT_NE(script.find(command.name), std::string::npos) << shell;
     EXPECT_NE(script.find("kubeconfig"), std::string::npos) << shell;
   }
@@ -354,8 +363,9 @@ TEST(Completion, KnowsEveryCommandInEveryShell) {
 /// What bash offers after these words; the program itself is a script that prints two releases.
 std::string offered(const std::string& words, int at) {
   reactor::temporary_folder folder;
+  const std::vector<units::api> known = apis();
   const std::string script =
-      folder.write("script", completion_script(described(program(), apis()), "bash"));
+      folder.write("script", completion_script(described(program(), &known), "bash"));
   const std::string program = folder.write(
       "windlass", "#!/bin/sh\necho \"$*\" >> $(dirname $0)/asked\necho web; echo db\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);

@@ -1,7 +1,7 @@
 // `train promote --write` and `train facts` against a registry that fails in the middle.
-#include "cli/release/promotion.hpp"
+#include "releases/commands/promotion.hpp"
 
-#include "cli/release/facts.hpp"
+#include "releases/commands/facts.hpp"
 #include "reactor/task_group.hpp"
 #include "tests/registry/repositories.hpp"
 

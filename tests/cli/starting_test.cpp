@@ -1,4 +1,5 @@
 // Commands as they begin: what they say first, and how they end when they cannot start.
+#include "bootc/daemon/serve.hpp"
 #include "cli/commands.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -82,17 +83,23 @@ TEST(Starting, ABusyPortEndsTheDaemonAndTheServiceInOneSentence) {
   reactor::temporary_folder folder;
   folder.write("kubeconfig", nowhere);
   const std::string at = "127.0.0.1:" + taken.text();
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"daemon", "--node-name", "n", "--host", "direct"},
-        std::vector<std::string>{"run", "--metrics-bind-address", "0"}}) {
-    std::vector<std::string> words = command;
-    words.insert(words.end(), {"--kubeconfig", folder / "kubeconfig", "--health-probe-bind-address",
-                               at, "--log-level", "error"});
-    const ended e = run_program(words);
-    EXPECT_EQ(e.code, 1) << command.front();
+  const auto expect_one_sentence = [&](const ended& e) {
+    EXPECT_EQ(e.code, 1) << e.err;
     EXPECT_NE(e.err.find(at), std::string::npos) << e.err;
     EXPECT_EQ(std::ranges::count(e.err, '\n'), 1) << e.err;
-  }
+  };
+  expect_one_sentence(run_program({"run", "--metrics-bind-address", "0", "--kubeconfig",
+                                   folder / "kubeconfig", "--health-probe-bind-address", at,
+                                   "--log-level", "error"}));
+  bootc::daemon_arguments daemon;
+  daemon.node_name = "n";
+  daemon.host = bootc::daemon_arguments::host_form::direct;
+  daemon.kubeconfig = folder / "kubeconfig";
+  daemon.health_address = at;
+  daemon.log_level = "error";
+  testing::internal::CaptureStderr();
+  const int code = bootc::serve_daemon(daemon);
+  expect_one_sentence({code, testing::internal::GetCapturedStderr()});
 }
 
 TEST(Starting, TheServiceNamesEverySettingThatCountsAndWhoSaidSo) {

@@ -173,7 +173,7 @@ std::string set_up(const std::vector<std::string>& words,
   };
   const std::vector<units::api> known = apis();
   const parse_outcome run =
-      app::parse(program(), helm::tenants::as_krypton_spells(words), environment, known);
+      app::parse(program(), helm::tenants::as_krypton_spells(words), environment, &known);
   if (!run) return run.err;
   reactor::loop l;
   const reactor::logger log;

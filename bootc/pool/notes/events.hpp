@@ -7,7 +7,7 @@ namespace bootc::hold_event {
 
 inline constexpr auto table = std::to_array<k8s::event_kind>({
     {"Stuck", k8s::event_severity::warning, "BootcNode",
-     "something holds it up that may last until somebody does something; the note begins with the "
+     "something holds it up that may need a person; the note begins with the "
      "hold's code and names the pod, or the error"},
     {"Released", k8s::event_severity::normal, "BootcNode",
      "it is no longer stuck; the note says on what it was, and since when"},

@@ -152,8 +152,8 @@ int demo_command(const demo_arguments& a, const invocation& i) {
                         : reactor::result<void>(started.error());
 
   service_options options;
-  options.apis = i.apis;
-  options.hooks = units::hooks_of(i.apis);
+  options.apis = i.apis();
+  options.hooks = units::hooks_of(i.apis());
   options.home = world.home();
   options.policies.emplace_back(*packs);
   options.record = a.record;

@@ -91,13 +91,13 @@ int simulate_command(const simulate_arguments& a, const invocation& i) {
   auto plan = fleet_of(a);
   if (!plan) return complain(plan.error().message(), wrong_usage);
   simulate::campaign c;
-  c.apis = i.apis;
+  c.apis = i.apis();
   c.fleet = std::move(*plan);
   c.policies = a.policies;
   if (c.policies.empty()) c.policies.emplace_back();
   for (const std::string& folder : c.policies) {
     if (folder.empty()) continue;
-    auto fine = try_packs(folder, units::hooks_of(i.apis));
+    auto fine = try_packs(folder, units::hooks_of(i.apis()));
     if (!fine) return complain(fine.error().message());
   }
   c.first_seed = a.seed;

@@ -3,11 +3,11 @@
 #include "simulation/commands/simulate/trial.hpp"
 
 #include "app/process.hpp"
-#include "bench/measure.hpp"
 #include "bootc/api.hpp"
 #include "bootc/registry_settings.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "reactor/plain/thread_time.hpp"
 #include "service/service.hpp"
 #include "simulation/commands/simulate/edits.hpp"
 #include "simulation/commands/simulate/trial_tenants.hpp"

@@ -1,5 +1,5 @@
+#include "app/process.hpp"
 #include "reactor/system/private_folder.hpp"
-#include "units/program/process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,16 +23,16 @@ TEST(Siblings, AProgramIsFoundBesideThisOneAndElseInLibexec) {
   const fs::path root = folder.path(), beside = root / "bin/one",
                  below = root / "libexec/windlass/one";
   const std::string self = root / "bin/windlass";
-  const auto none = program::find_sibling(self, "one");
+  const auto none = app::find_sibling(self, "one");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message(), "find one: it is neither in " + (root / "bin").string() +
                                         " nor in " + below.parent_path().string());
   put_program(below);
-  EXPECT_EQ(program::find_sibling(self, "one").value(), below);
+  EXPECT_EQ(app::find_sibling(self, "one").value(), below);
   put_program(beside);
-  EXPECT_EQ(program::find_sibling(self, "one").value(), beside);
+  EXPECT_EQ(app::find_sibling(self, "one").value(), beside);
   fs::permissions(beside, fs::perms::owner_read);
-  EXPECT_EQ(program::find_sibling(self, "one").value(), below)
+  EXPECT_EQ(app::find_sibling(self, "one").value(), below)
       << "a file without the right to execute it is no program";
 }
 

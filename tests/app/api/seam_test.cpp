@@ -393,8 +393,8 @@ TEST_F(Seam, AnApiThatHasToBeNamedIsLeftOutAndAPackForItIsToldOf) {
   options_.policies = {std::string(WINDLASS_SOURCE_DIR) + "/docs/compose/shop"};
   go([this](cli::service& windlass) -> awaitable<void> {
     EXPECT_EQ(state(windlass, "cluster-001", "compose"), "");
-    EXPECT_EQ(lines_->count("a pack is not asked: nobody named its API with --apis"), 1u);
-    const auto* told = lines_->last("a pack is not asked: nobody named its API with --apis");
+    EXPECT_EQ(lines_->count("a pack is not asked: --apis does not name its API"), 1u);
+    const auto* told = lines_->last("a pack is not asked: --apis does not name its API");
     EXPECT_TRUE(told && told->field("pack") == "shop" && told->field("api") == "compose");
     co_return;
   });

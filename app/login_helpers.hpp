@@ -6,10 +6,10 @@ namespace reactor {
 class loop;
 }
 
-namespace cli {
+namespace app {
 
 /// Runs the credential helpers of the person who types the command, and shows what they write to
 /// their standard error. The service has none: a Secret or a file of a cluster starts no program.
 registry::helper_runner login_helpers(reactor::loop& l);
 
-}  // namespace cli
+}  // namespace app

@@ -1,6 +1,6 @@
-#include "cli/login_helpers.hpp"
+#include "app/login_helpers.hpp"
 
-#include "cli/output.hpp"
+#include "app/output.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cli {
+namespace app {
 
 registry::helper_runner login_helpers(reactor::loop& l) {
   return registry::run_helpers(l, [](std::string_view text) {
@@ -16,4 +16,4 @@ registry::helper_runner login_helpers(reactor::loop& l) {
   });
 }
 
-}  // namespace cli
+}  // namespace app
