@@ -69,7 +69,7 @@ reactor::awaitable<result<std::int64_t>> judge(policies::host& packs, diff_quest
   co_return answer->cost.instructions;
 }
 
-/// What a plan asks for each cluster: what it shall run, what its image is called and whether it
+/// What a plan asks for each cluster: what it should run, what its image is called and whether it
 /// may get there. Answers about a Release are asked once for all clusters that have it.
 reactor::awaitable<result<void>> plan_clusters(reactor::loop& l, policies::host& packs,
                                                const std::vector<step>& steps) {  // borrowed

@@ -17,7 +17,7 @@ inline constexpr auto holds = std::to_array<units::hold_kind>({
      "another custom resource asks for the same child and is older",
      "the other no longer asks for it", "the planner"},
     {"waits-for-input", units::hold_nature::turn,
-     "an input of a child is not there or not yet as it shall be", "it is", "the planner"},
+     "an input of a child is not there or not ready yet", "it is", "the planner"},
     {"waits-for-source", units::hold_nature::trouble,
      "the Secret that a value is copied from lacks it", "it has it", "the planner"},
     {"ending", units::hold_nature::progress, "a child is being deleted and is asked for again",
@@ -32,7 +32,7 @@ inline constexpr auto holds = std::to_array<units::hold_kind>({
      "it is served, and the account may list it", "the controller"},
     {"standing-by", units::hold_nature::turn,
      "the pack names a Lease of its own, and this process does not hold it",
-     "whoever holds it ends, or no longer renews it", "the controller"},
+     "its holder ends, or no longer renews it", "the controller"},
     {"other-operator", units::hold_nature::trouble,
      "another operator keeps the Lease that the pack names, in a namespace of this cluster",
      "that operator ends, or its Lease does; it is looked at every 10 s", "the controller"},
@@ -62,11 +62,11 @@ static_assert(std::ranges::all_of(policies::compose::hold_code::all,
 
 inline constexpr auto events = std::to_array<k8s::event_kind>({
     {"Held", k8s::event_severity::warning, "custom resource of a pack",
-     "something of it is not as its pack wants and may stay so until somebody does something; the "
+     "something of it is not as its pack wants and may stay so until a person acts; the "
      "note begins with "
      "the hold's code. Once for each"},
     {"Conflict", k8s::event_severity::warning, "custom resource of a pack",
-     "an object that its pack asks for belongs to somebody else"},
+     "an object that its pack asks for has another owner"},
     {"of a pack", k8s::event_severity::normal, "custom resource of a pack",
      "what the pack's answer says in `events`, Normal or Warning, and in `events` of a child about "
      "a "
@@ -79,7 +79,7 @@ inline constexpr std::string_view parents_kind = "Custom resources of packs";
 inline constexpr auto conditions = std::to_array<units::condition_kind>({
     {parents_kind, "Composed", "True", "AsAsked", "all that its pack asks for is there"},
     {parents_kind, "Composed", "False", "Conflict",
-     "a child belongs to somebody else; the message names it", units::problem},
+     "a child has another owner; the message names it", units::problem},
     {parents_kind, "Composed", "False", "Claimed", "an older custom resource has the child",
      units::problem},
     {parents_kind, "Composed", "False", "WaitsForInput", "an input of a child is not there yet",

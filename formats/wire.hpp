@@ -19,9 +19,9 @@
 #include <vector>
 
 /// Plain structs as bytes, between two processes of the same program.
-/// Shape    a struct is its fields in their order; a number eight bytes, the lowest first; a text or
-///          list its length and what it holds; an optional a flag before it. No names, no version:
-///          both ends are one program.
+/// Shape    a struct is its fields in their order; a number eight bytes, the lowest first; a text
+///          or list its length and what it holds; an optional a flag before it. No names, no
+///          version: both ends are one program.
 /// Trust    reading believes nothing: a length beyond what is left, a flag or enumerator that there
 ///          is not, bytes that are left over, values nested deeper than wire_depth and more memory
 ///          than the reader may take are all damage.

@@ -171,7 +171,7 @@ hook rollout_hook() {
   h.question = "who may start now, in which order, and why do the others wait?";
   h.asked = "for one pool of one cluster, whenever something in it changed and after `look_again`";
   h.failure =
-      "nobody new starts; what is under way is finished. The error is the reason of the holds";
+      "no other unit starts; what is under way is finished. The error is the reason of the holds";
   h.budget = "200,000 instructions and 2,000 a unit, 500 a cluster";
   h.arguments = {
       {"units",

@@ -27,7 +27,7 @@ struct rollout_unit {
   /// began; 0: unknown.
   double since = 0;
   std::string image;                    // what it runs
-  std::string target;                   // what it shall run
+  std::string target;                   // what it should run
   std::vector<std::string> conditions;  // of its Node: those that are True, without Ready
 };
 

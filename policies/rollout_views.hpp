@@ -27,7 +27,7 @@ struct view_record<rollout_unit> {
           "since", "when it became up to date or degraded, else when its update began; 0: unknown",
           "unix seconds"),
       field_of<&rollout_unit::image>("image", "what it runs"),
-      field_of<&rollout_unit::target>("target", "what it shall run"),
+      field_of<&rollout_unit::target>("target", "what it should run"),
       field_of<&rollout_unit::pool>("pool"),
       field_of<&rollout_unit::cluster>("cluster"),
       field_of<&rollout_unit::conditions>(
@@ -45,7 +45,7 @@ struct view_record<guarded_object> {
       field_of<&guarded_object::exists>("exists"),
       field_of<&guarded_object::counts>("counts",
                                         "it is a Deployment, StatefulSet, ReplicaSet or DaemonSet"),
-      field_of<&guarded_object::wanted>("wanted", "how many replicas it shall have"),
+      field_of<&guarded_object::wanted>("wanted", "how many replicas it should have"),
       field_of<&guarded_object::available>("available", "how many are available"),
   };
 };
@@ -56,7 +56,7 @@ struct view_record<rollout_cluster> {
   static constexpr field fields[] = {
       field_of<&rollout_cluster::name>("name"),
       field_of<&rollout_cluster::cluster_labels>("labels", "of the cluster's Secret at home"),
-      field_of<&rollout_cluster::target>("target", "what they shall run, as a digest"),
+      field_of<&rollout_cluster::target>("target", "what they should run, as a digest"),
       field_of<&rollout_cluster::units>("nodes", "how many units its pool of that name has"),
       field_of<&rollout_cluster::updated>("updated", "how many are up to date"),
       field_of<&rollout_cluster::degraded>("degraded", "how many are degraded"),

@@ -51,7 +51,7 @@ const shape& answer_shape() {
       "version",
       {{"version",
         text_shape("a version of the catalogue"),
-        "what it shall run; nil: it stays as it is",
+        "what it should run; nil: it stays as it is",
         {},
         true,
         {}},
@@ -141,13 +141,13 @@ reactor::awaitable<result<versions_answer>> resolve_version(
 hook versions_hook() {
   hook h;
   h.name = "versions.resolve";
-  h.question = "what shall this unit run?";
+  h.question = "which version should this unit run?";
   h.asked =
       "for each pool that follows the Release of its cluster, whenever it, a label of the cluster "
       "or a Release changed";
   h.failure = "what was answered last stays; without such an answer the unit is held";
   h.budget = "200,000 instructions and 500 a version";
-  h.arguments = {{"unit", shape_of<versions_question>(), "whom it is about", {}, false, {}},
+  h.arguments = {{"unit", shape_of<versions_question>(), "the unit that it is about", {}, false, {}},
                  {"catalogue",
                   shape_of<std::vector<catalogue_entry>>(),
                   "what there is to choose from",

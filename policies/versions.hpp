@@ -18,7 +18,7 @@ struct catalogue_entry {
   double released = 0;  // unix seconds; 0: unknown
 };
 
-/// What shall this unit run?
+/// Which version should this unit run?
 struct versions_question {
   std::string api, cluster, name;
   k8s::string_map cluster_labels, labels, annotations;

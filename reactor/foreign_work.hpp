@@ -30,6 +30,8 @@ public:
   virtual awaitable<result<std::string>> run(std::string job) = 0;
   /// A job that is followed by pieces. Whoever ends it before its answer gives it up.
   virtual awaitable<result<std::unique_ptr<foreign_stream>>> open(std::string job) = 0;
+  /// Ends what is under way. Call before destruction.
+  virtual awaitable<void> stop() = 0;
 };
 
 /// Those that were attached to a loop; null: such work is done by loop::offload_foreign.

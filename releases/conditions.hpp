@@ -21,7 +21,7 @@ inline constexpr auto release_conditions = std::to_array<units::condition_kind>(
     {"Release", "Allowed", "False", "Denied",
      "no cluster moves to it; the message has the findings' ids", units::problem},
     {"Release", "Allowed", "False", "NeedsApproval",
-     "no cluster moves to it before somebody consents; the message has the findings' ids",
+     "no cluster moves to it before a person consents; the message has the findings' ids",
      units::problem},
     {"Release", "Allowed", "Unknown", "NotJudged", "the policy failed; the message says how",
      units::problem},

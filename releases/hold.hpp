@@ -14,7 +14,7 @@ inline constexpr auto of_pools = std::to_array<hold_kind>({
      "the Release that its cluster has is denied, or is no step from the one it runs",
      "the findings are mended or waived, or the cluster is given another Release", "the policies"},
     {"release-approval", hold_nature::trouble, "a finding about the Release waits for consent",
-     "somebody consents to the finding (waivers.yaml)", "the policies"},
+     "a person consents to the finding (waivers.yaml)", "the policies"},
     {"release-image-moved", hold_nature::trouble,
      "the image was pushed again under its name: another digest than the one that was resolved "
      "when "

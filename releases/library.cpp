@@ -76,7 +76,8 @@ void library::consent_to(std::string_view text) {
 }
 
 std::string library::consent_problem() const {
-  if (!consent_problem_.empty()) return consent_problem_;
+  if (auto read = docs::read_waivers(consent_.empty() ? std::string_view("[]") : consent_, "waivers.yaml"); !read)
+    return read.error().message();
   std::vector<std::string> names;
   for (const auto& [name, read] : books_) names.push_back(name);
   const auto lost = docs::lost_waivers(waivers_, names, {});

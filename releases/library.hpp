@@ -63,6 +63,9 @@ public:
   /// Those that have a Release of this version.
   std::vector<std::string> providers_of(std::string_view version) const;
   std::size_t size() const noexcept { return books_.size(); }
+  /// What is wrong with the consent: it cannot be read and counts for nothing, or an entry names a
+  /// Release that is not there. Empty when nothing is.
+  std::string consent_problem() const;
 
   using image_answer = reactor::result<policies::releases::map_answer>;
   using step_answer = reactor::result<policies::releases::diff_answer>;

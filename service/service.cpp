@@ -3,6 +3,7 @@
 #include "service/service.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 #include "service/metrics/metric_table.hpp"
 #include "service/metrics/own_metrics.hpp"
 #include "service/own_pod.hpp"
@@ -204,7 +205,7 @@ reactor::awaitable<void> service::leave_out_unserved() {
     if (p.stock || p.hooks.empty()) continue;
     const std::string family = p.hooks.front().substr(0, p.hooks.front().find('.'));
     if (is_out(family))
-      log_.warning("a pack is not asked: nobody named its API with --apis",
+      log_.warning("a pack is not asked: --apis does not name its API",
                    {{"pack", p.name}, {"hook", p.hooks.front()}, {"api", family}});
   }
   std::erase_if(apis_, [&](const auto& a) { return is_out(a->what->name); });

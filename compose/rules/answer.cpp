@@ -89,15 +89,15 @@ shape child_shape() {
            "`{ generate = \"ed25519\" | \"password\" | \"bytes\", length = 32 }`, `{ public_of = "
            "key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen"),
        said("way", word_shape({"own", "create", "add-keys", "lines"}),
-            "own: fields are applied and repaired (also without it); create: made anew when it is "
-            "gone, else left alone; add-keys: keys of its data, each until somebody edits it; "
+            "own: fields are applied and repaired (also without it); create: made again when it is "
+            "gone, else left alone; add-keys: keys of its data, each until a person edits it; "
             "lines: a block in a text"),
        said("adopt", flag_shape(),
-            "an object of that name that nobody owns is taken over; else it is a conflict"),
+            "an object of that name without an owner is taken over; else it is a conflict"),
        said("lines", map_shape(block_shape()), "of the way lines, by key of data"),
        said("inputs", list_shape(text_shape("such as Secret/auth")),
-            "of related and children, or of this answer: written once they are there and as they "
-            "shall be; their digest goes to the annotations of its pods"),
+            "of related and children, or of this answer: written once they are there and "
+            "ready; their digest goes to the annotations of its pods"),
        said("inputs_as", text_shape("an annotation"), "windlass.dev/inputs without it"),
        said("events", write_events_shape(),
             "about the parent, told once a write of this object has ended. Without create_failed "
@@ -264,7 +264,7 @@ private:
         return at_.wrong(".object.data[\"" + reactor::printable(key, shown_characters) + "\"]",
                          "public_of: expected a key that is generated beside it");
       if (c.how == way::add_keys)
-        return at_.wrong(".object.data", "a pair of keys is made whole, not added to somebody's");
+        return at_.wrong(".object.data", "a pair of keys is made whole, not added to another object's");
     }
     return {};
   }
@@ -400,7 +400,7 @@ const shape& answer_shape() {
   static const shape all = record_shape(
       "composition",
       {needed("children", list_shape(child_shape()),
-              "all that shall exist; what was made for the parent and is not among them is "
+              "all that should exist; what was made for the parent and is not among them is "
               "deleted. 500 at most"),
        said("status", map_shape(shape()),
             "of the parent, whole: what is not in it is taken out; without it only conditions "

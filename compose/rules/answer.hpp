@@ -15,7 +15,7 @@ namespace policies::compose {
 /// How a child is kept.
 ///   own       its fields are applied and repaired; other fields and other people's keys stay
 ///   create    made when it is not there; what becomes of it is its own affair
-///   add_keys  keys of its data: added, and followed until somebody edits them; the object may be
+///   add_keys  keys of its data: added, and followed until a person edits them; the object may be
 ///             anybody's who has no owner
 ///   lines     one block of lines in a text of its data; everything around the block is somebody
 ///             else's

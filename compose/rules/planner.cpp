@@ -279,7 +279,7 @@ private:
     }
     const bool everybodys = c.how == way::add_keys || c.how == way::lines;
     if (is_marked(*there) || c.adopt || everybodys || is_given_to_us(*there)) return true;
-    hold_child(hold_code::conflict, c.id, "it is there already, and nobody owns it",
+    hold_child(hold_code::conflict, c.id, "it is there already, and no owner has it",
                "its annotation " + std::string(mark::given_to) + ": " + name_of_parent() +
                    ", which gives it away; its end; or another name of the parent");
     return false;
@@ -324,7 +324,7 @@ private:
         {"annotations", value::object{{std::string(mark::manager), s_.about->manager}}},
         {"resourceVersion", there.resource_version}};
     std::vector<std::string> lines;
-    if (there.controller_uid != parent_.uid) lines.push_back(owned_instead_of("nobody"));
+    if (there.controller_uid != parent_.uid) lines.push_back(owned_instead_of("none"));
     if (!is_marked(there))
       lines.push_back("metadata.annotations." + std::string(mark::manager) + ": nothing → \"" +
                       s_.about->manager + "\"");
@@ -342,7 +342,7 @@ private:
       if (there == nullptr || touched_.contains(i) || untouched_.contains(i)) {
         hold_child(hold_code::waits_for_input, c.id,
                    i.text(parent_.ns) +
-                       (there == nullptr ? " is not there yet" : " is not as it shall be yet"),
+                       (there == nullptr ? " is not there yet" : " differs from what is wanted"),
                    i.text(parent_.ns));
         return false;
       }
@@ -403,7 +403,7 @@ private:
     std::erase_if(lines, [](const std::string& l) {
       return l.starts_with("metadata.annotations.windlass.dev/composed");
     });
-    if (!owned) lines.push_back(owned_instead_of("nobody"));
+    if (!owned) lines.push_back(owned_instead_of("none"));
     if (lines.empty()) lines.push_back("fields that are no longer asked for");
     act(kind::apply, c.id, std::move(body), &there, std::move(lines)).asked = asked;
     touched_.insert(c.id);
@@ -562,7 +562,7 @@ private:
       const value now = as_sent(there);
       if (!owned) {
         inner(members, "metadata")["ownerReferences"] = std::move(owners);
-        change.lines.push_back(owned_instead_of("nobody"));
+        change.lines.push_back(owned_instead_of("none"));
       }
       const value asked(std::move(wanted));
       if (!covers(now, asked)) {

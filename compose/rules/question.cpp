@@ -28,12 +28,12 @@ struct view_record<compose::object> {
       field_of<&o::name>("name"),
       field_of<&o::ns>("namespace", "empty: it lies in none"),
       field_of<&o::uid>("uid"),
-      field_of<&o::controller>("owner", "who controls it, such as Shop/blue; empty: nobody"),
+      field_of<&o::controller>("owner", "who controls it, such as Shop/blue; empty: no object"),
       field_of<&o::labels>("labels"),
       field_of<&o::annotations>("annotations"),
       field_of<&o::created>("created", "", "unix seconds"),
       field_of<&o::generation>("generation"),
-      field_of<&o::deleting>("deleting", "somebody asked for its end"),
+      field_of<&o::deleting>("deleting", "its deletion was requested"),
       field_of<&o::ready>("ready",
                           "by its own status: rolled out to its end, bound, through; what reports "
                           "nothing is ready"),
@@ -41,7 +41,7 @@ struct view_record<compose::object> {
       field_of<&o::status>("status", "nil: it has none"),
       field_of<&o::data>("data", "of a ConfigMap, its texts by key; of a Secret nil"),
       field_of<&o::digests>("digests", "of a ConfigMap and a Secret, by key of data: sha256:…"),
-      field_of<&o::edited>("edited", "keys of data that somebody changed since we wrote them"),
+      field_of<&o::edited>("edited", "keys of data that another writer changed since we wrote them"),
       field_of<&o::rest>("rest", "its other fields by name, such as type or rules"),
   };
 };

@@ -3,7 +3,7 @@
 #include "formats/digest.hpp"
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/time.hpp"
-#include "reactor/plain/confine.hpp"
+#include "reactor/system/confine.hpp"
 #include "reactor/system/child_workers.hpp"
 #include "reactor/system/descriptor.hpp"
 

@@ -303,7 +303,8 @@ void declare_add(flags& f, cluster_arguments& to) {
       .takes("NAME …");
   f.on("--no-daemon", to.no_daemon, "without the DaemonSet: the nodes run windlass-daemon.service");
   f.on("--take-over", to.take_over,
-       "take the place of the original bootc-operator there (docs/migrating/bootc-operator.md)");
+       "take the place of the original bootc-operator there (docs/migrating/bootc-operator.md), or "
+       "the member from another home's fleet");
   f.read(
        "--token-ttl",
        [&to](const std::string& text) { return read_token_life(text, to.token_life); },
@@ -343,7 +344,7 @@ std::vector<app::command> cluster_commands() {
   return family<cluster_arguments>(
       {"cluster", "Take clusters into the fleet, see them, let them go"},
       {{"add",
-        "Furnish a cluster (kinds, rights, daemons) and put a token of it into a Secret at home",
+        "Prepare a cluster (kinds, rights, daemons) and put a token of it into a Secret at home",
         verb::add, declare_add},
        {"list", "The clusters of the fleet: state, version, labels, token", verb::list,
         declare_list},

@@ -37,7 +37,7 @@ const std::map<std::string_view, known_kind>& kinds() {
 }
 
 reactor::fault broken(std::string_view why) {
-  return reactor::make_fault(reactor::errc::malformed, "what a member is furnished with", why);
+  return reactor::make_fault(reactor::errc::malformed, "what a member is given", why);
 }
 
 /// "registry/name:tag@digest" as the chart's values have it.
@@ -82,7 +82,7 @@ reactor::result<member_object> object_of(boost::json::object body, const std::st
   using helm::objects::text_member;
   const std::string kind = text_member(body, "kind"), version = text_member(body, "apiVersion");
   const auto known = kinds().find(kind);
-  if (known == kinds().end()) return broken("nobody knows where a " + kind + " goes");
+  if (known == kinds().end()) return broken("the kind " + kind + " has no place in the order of member objects");
   member_object o;
   const std::size_t slash = version.find('/');
   o.what.group = slash == version.npos ? "" : version.substr(0, slash);

@@ -105,7 +105,7 @@ reactor::awaitable<reactor::result<void>> removal::look_at_member() {
                        "--delete-crds would leave them behind for ever");
   if (n > 0)
     notes_.push_back(std::to_string(n) + (n == 1 ? " pool stays" : " pools stay") +
-                     " with nobody to move it: nodes keep what they run, their labels and cordons");
+                     " without a service to move it: nodes keep what they run, their labels and cordons");
   notes_.push_back("namespace " + wanted_.install.ns +
                    (kinds_go ? " stays" : " and the kinds stay"));
   co_return reactor::result<void>();

@@ -72,7 +72,7 @@ outcome<uninstall_split> split_for_uninstall(const std::string& manifest);
 /// most.
 inline constexpr const char* instance_label = "windlass.dev/instance";
 inline constexpr const char* deadline_label = "windlass.dev/deadline";
-/// Whether a pending record is ours and nobody can be working on it any more.
+/// Whether a pending record is ours and no process can be working on it any more.
 bool is_abandoned(const record& r, std::string_view instance, std::int64_t now_seconds);
 /// The description of a record whose action ended early.
 std::string failed_description(const record& r, std::string_view why);

@@ -114,15 +114,16 @@ awaitable<outcome<std::vector<std::string>>> update_cache(reactor::loop& l, web&
   const std::string name = from.name;
   auto index = co_await download_index(l, w, std::move(from), timeout);
   if (!index) co_return index.error();
-  const auto keep = [](const downloaded_index& index, const settings& where,
-                       const std::string& name) -> outcome<std::vector<std::string>> {
+  const auto keep = [](const downloaded_index& index, const std::string& charts_path,
+                       const std::string& index_path) -> outcome<std::vector<std::string>> {
     std::string charts;
     for (const auto& [chart, versions] : index.content.index.entries) charts += chart + "\n";
-    if (auto done = store(where.charts_path(name), charts, 0644); !done) return done.error();
-    if (auto done = store(where.index_path(name), index.text, 0644); !done) return done.error();
+    if (auto done = store(charts_path, charts, 0644); !done) return done.error();
+    if (auto done = store(index_path, index.text, 0644); !done) return done.error();
     return index.content.skipped;
   };
-  auto out = co_await l.offload(keep, std::move(*index), where, name);
+  auto out = co_await l.offload(keep, std::move(*index), where.charts_path(name),
+                                where.index_path(name));
   co_return out;
 }
 

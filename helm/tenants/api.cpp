@@ -1,5 +1,6 @@
 #include "helm/tenants/api.hpp"
 
+#include "helm/tenants/chart_children.hpp"
 #include "helm/tenants/cluster/operation_slots.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
@@ -226,6 +227,7 @@ units::api api(api_settings s) {
   a.metrics.assign(tenant_metrics::all.begin(), tenant_metrics::all.end());
   a.state_metric = &tenant_metrics::cluster_state;
   a.hooks = {policies::rollout_hook()};
+  a.workers = start_chart_children;
   a.settings = [](app::flags& f) -> units::api_setup {
     const auto told = declare_settings(f);
     return [told](units::api& to, const units::process_facts& p) -> reactor::result<void> {

@@ -52,6 +52,15 @@ std::vector<int> chart_children::pids() const {
   return all;
 }
 
+std::unique_ptr<reactor::foreign_workers> start_chart_children(reactor::loop& l,
+                                                               reactor::metrics& metrics,
+                                                               const reactor::logger& log) {
+  chart_children::options o;
+  o.metrics = &metrics;
+  o.log = log;
+  return std::make_unique<chart_children>(l, std::move(o));
+}
+
 std::span<const apart::handler> chart_jobs() {
   static const std::array all{apart::handler_of<load_job>(),
                               apart::handler_of<release::render_job>(),

@@ -36,7 +36,7 @@ public:
       std::string job) override {
     return indexes_.open(std::move(job));
   }
-  awaitable<void> stop();
+  awaitable<void> stop() override;
   /// Those that there are now.
   std::vector<int> pids() const;
 
@@ -44,6 +44,11 @@ private:
   reactor::child_workers charts_, indexes_;
   reactor::attached_workers attached_;
 };
+
+/// For units::api::workers.
+std::unique_ptr<reactor::foreign_workers> start_chart_children(reactor::loop& l,
+                                                               reactor::metrics& metrics,
+                                                               const reactor::logger& log);
 
 /// What such a child can do.
 std::span<const apart::handler> chart_jobs();

@@ -40,7 +40,7 @@ void fleet::note_member(const std::string& name, entry& e, const secret& of) {
   }
   if (e.member && options_.tokens == token_care::others && is_overdue(*e.member, loop_.wall()))
     e.token_problem = "its token ends at " + reactor::format_rfc3339(e.member->expires) +
-                      " and nobody renewed it: does the service run, and may it patch Secrets in " +
+                      " and it was not renewed: does the service run, and may it patch Secrets in " +
                       options_.ns + "?";
   show_token(e);
   tokens_changed_.wake_all();

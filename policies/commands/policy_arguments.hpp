@@ -24,7 +24,7 @@ struct policy_arguments {
   // empty
   std::string dir;
   std::string name;                   // make: of the new pack, also its folder; show: of the pack
-  std::string hook = "rollout.plan";  // make: what it shall answer
+  std::string hook = "rollout.plan";  // make: the answer it begins with
   std::string record;                 // replay: a file of `run --record`
   policies::shared_hooks hooks = {};  // of the APIs of the program
   fleet_arguments fleet;              // explain; `name` is [cluster/]unit there

@@ -294,7 +294,7 @@ int replay(const policy_arguments& a) {
   if (!loaded) return complain(loaded.error().message());
   if (record->cut_short)
     write_out(STDERR_FILENO, page("windlass: ") + a.record +
-                                 " ends in the middle of a line, as whoever wrote it was stopped; "
+                                 " ends in the middle of a line, as its writer was stopped; "
                                  "what is whole was asked\n");
   if (a.output != output_format::text) {
     json::array rows;
@@ -401,7 +401,7 @@ int list(const policy_arguments& a) {
 
 int policy_command(const policy_arguments& given, const invocation& i) {
   policy_arguments a = given;
-  a.hooks = units::hooks_of(i.apis);
+  a.hooks = units::hooks_of(i.apis());
   using command = policy_arguments::command;
   switch (a.what) {
     case command::test: return test(a);
@@ -433,7 +433,7 @@ void add_policies(flags& f, policy_arguments& to) {
 
 void declare_new(flags& f, policy_arguments& to) {
   f.value("NAME", to.name, "name of the pack and of its folder").required();
-  f.value("--hook", to.hook, "what it shall answer").shows_default();
+  f.value("--hook", to.hook, "the answer it begins with").shows_default();
   f.value("--dir", to.dir, "where the folder goes (default: here)");
 }
 void declare_check(flags& f, policy_arguments& to) {

@@ -294,7 +294,7 @@ end)
 
 -- ---------------------------------------------------------------- changing the version
 
-test("ReplaceIfUnmodified rewrites what nobody edited and keeps the old text", function()
+test("ReplaceIfUnmodified rewrites what has no edits and keeps the old text", function()
   local w = instance({ version = "v0.18.0", configUpdatePolicy = "ReplaceIfUnmodified" })
   local before = data_of(w, "kbs-config")["kbs-config.toml"]
   w.parent.spec.version = "v0.21.0"

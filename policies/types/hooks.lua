@@ -28,7 +28,7 @@
 ---@field weekday string Monday, Tuesday … in English
 
 ---@class (exact) windlass.version
----@field version? string what it shall run; nil: it stays as it is
+---@field version? string what it should run; nil: it stays as it is
 ---@field reason string why, for people
 ---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
 
@@ -44,7 +44,7 @@
 ---@field annotations table<string, string> of its Node
 ---@field since number when it became up to date or degraded, else when its update began; 0: unknown; unix seconds
 ---@field image string what it runs
----@field target string what it shall run
+---@field target string what it should run
 ---@field pool string
 ---@field cluster string
 ---@field conditions string[] types of its Node's conditions that are True, Ready left out
@@ -73,7 +73,7 @@
 ---@class windlass.cluster
 ---@field name string
 ---@field labels table<string, string> of the cluster's Secret at home
----@field target string what they shall run, as a digest
+---@field target string what they should run, as a digest
 ---@field nodes number how many units its pool of that name has
 ---@field updated number how many are up to date
 ---@field degraded number how many are degraded
@@ -85,7 +85,7 @@
 ---@field problem string why it could not be read; else empty
 ---@field exists boolean
 ---@field counts boolean it is a Deployment, StatefulSet, ReplicaSet or DaemonSet
----@field wanted number how many replicas it shall have
+---@field wanted number how many replicas it should have
 ---@field available number how many are available
 
 ---@class (exact) windlass.plan
@@ -113,18 +113,18 @@
 ---@field name string
 ---@field namespace string empty: it lies in none
 ---@field uid string
----@field owner string who controls it, such as Shop/blue; empty: nobody
+---@field owner string who controls it, such as Shop/blue; empty: no object
 ---@field labels table<string, string>
 ---@field annotations table<string, string>
 ---@field created number unix seconds
 ---@field generation number
----@field deleting boolean somebody asked for its end
+---@field deleting boolean its deletion was requested
 ---@field ready boolean by its own status: rolled out to its end, bound, through; what reports nothing is ready
 ---@field spec any nil: it has none
 ---@field status any nil: it has none
 ---@field data any of a ConfigMap, its texts by key; of a Secret nil
 ---@field digests table<string, string> of a ConfigMap and a Secret, by key of data: sha256:…
----@field edited string[] keys of data that somebody changed since we wrote them
+---@field edited string[] keys of data that another writer changed since we wrote them
 ---@field rest any its other fields by name, such as type or rules
 
 ---@class (exact) windlass.related_objects
@@ -172,7 +172,7 @@
 ---@field environment table<string, string> what the process's environment says, of `composes.environment`
 
 ---@class (exact) windlass.composition
----@field children windlass.child[] all that shall exist; what was made for the parent and is not among them is deleted. 500 at most
+---@field children windlass.child[] all that should exist; what was made for the parent and is not among them is deleted. 500 at most
 ---@field status? table<string, any> of the parent, whole: what is not in it is taken out; without it only conditions are written
 ---@field conditions? windlass.condition[] of the parent, all of them; the core keeps the time of each change and adds Composed
 ---@field events? windlass.event[] about the parent, told when they were not told by the answer before
@@ -181,10 +181,10 @@
 
 ---@class (exact) windlass.child
 ---@field object table<string, any> as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. `{}` is an empty object, `list()` an empty list. Of a Secret, `data` is in clear; a value may be `{ generate = "ed25519" | "password" | "bytes", length = 32 }`, `{ public_of = key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen
----@field way? "own"|"create"|"add-keys"|"lines" own: fields are applied and repaired (also without it); create: made anew when it is gone, else left alone; add-keys: keys of its data, each until somebody edits it; lines: a block in a text
----@field adopt? boolean an object of that name that nobody owns is taken over; else it is a conflict
+---@field way? "own"|"create"|"add-keys"|"lines" own: fields are applied and repaired (also without it); create: made again when it is gone, else left alone; add-keys: keys of its data, each until a person edits it; lines: a block in a text
+---@field adopt? boolean an object of that name without an owner is taken over; else it is a conflict
 ---@field lines? table<string, windlass.text_block> of the way lines, by key of data
----@field inputs? string[] of related and children, or of this answer: written once they are there and as they shall be; their digest goes to the annotations of its pods
+---@field inputs? string[] of related and children, or of this answer: written once they are there and ready; their digest goes to the annotations of its pods
 ---@field inputs_as? string windlass.dev/inputs without it
 ---@field events? windlass.events_of_writes about the parent, told once a write of this object has ended. Without create_failed and update_failed a failure is the event Held
 
@@ -251,7 +251,7 @@
 ---@field sources? function
 
 ---@class (exact) windlass.family.versions
----@field resolve? fun(unit: windlass.version_question, catalogue: windlass.catalogue_entry[], now: windlass.time): windlass.version what shall this unit run?
+---@field resolve? fun(unit: windlass.version_question, catalogue: windlass.catalogue_entry[], now: windlass.time): windlass.version which version should this unit run?
 
 ---@class (exact) windlass.applies
 ---@field apis? string[]

@@ -350,7 +350,7 @@ awaitable<void> connection::handle_one(request r, share) {
     r.status = 500;
     r.fields.add("Content-Type", "text/plain; charset=utf-8");
     r.body = threw ? "the request could not be answered because of a programming error\n"
-                   : "nobody answered this request\n";
+                   : "this request was not answered\n";
     auto sent = co_await to.send(std::move(r));
     if (!sent) keep_alive = false;
   }

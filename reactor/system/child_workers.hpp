@@ -59,7 +59,7 @@ public:
   awaitable<result<std::string>> run(std::string job) override;
   /// Lifetime of the stream: ends before stop().
   awaitable<result<std::unique_ptr<foreign_stream>>> open(std::string job) override;
-  awaitable<void> stop();
+  awaitable<void> stop() override;
   /// The children that there are now; for tests and benches.
   std::vector<int> pids() const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "reactor/plain/result.hpp"
+#include "reactor/plain/write.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,16 +35,6 @@ private:
 inline fault system_fault(const std::string& doing) {
   if (errno == ENOENT) return make_fault(errc::not_found, doing, "there is no such file");
   return make_fault(error_code(errno, boost::system::system_category()), doing);
-}
-
-inline bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
 }
 
 /// All of an open file. Errors as load_file().

@@ -111,7 +111,7 @@ void gate(flags& f, options& to) {
   f.value("FROM", to.from, "the version before").required();
   f.value("TO", to.to, "the version after").required();
   f.value("--stage", to.stage, "the stage that the draft is in");
-  f.value("--to-stage", to.to_stage, "the stage that it shall go to");
+  f.value("--to-stage", to.to_stage, "the stage that it should reach");
   add_pool(f, to);
   add_rendered(f, to);
   f.footer(
@@ -152,7 +152,7 @@ void images(flags& f, options& to) {
 void path(flags& f, options& to) {
   add_provider(f, to);
   f.value("FROM", to.from, "the version that it has").required();
-  f.value("TO", to.to, "the version that it shall have").required();
+  f.value("TO", to.to, "the version that it should have").required();
 }
 
 void lifecycle(flags& f, options& to) {

@@ -1,4 +1,5 @@
 #include "app/exit_code.hpp"
+#include "app/login_helpers.hpp"
 #include "app/output.hpp"
 #include "app/run_to_end.hpp"
 #include "releases/trains/known.hpp"
@@ -155,12 +156,13 @@ std::string in_environment(std::string_view name) {
 }
 
 registry::client_options options_of_client(reactor::loop& l, const train_arguments& a) {
-  const auto where = helm::sources::settings_from(in_environment);
   registry::client_options options;
   options.plain_http = a.plain_http;
-  options.config_files = {where.docker_config};
-  options.other_realms = where.token_realms;
-  options.helpers = login_helpers(l);
+  std::string docker = in_environment("DOCKER_CONFIG");
+  if (docker.empty()) docker = in_environment("HOME") + "/.docker";
+  options.config_files = {docker + "/config.json"};
+  options.other_realms = registry::token_realms_in(in_environment(registry::token_realms_variable));
+  options.helpers = app::login_helpers(l);
   return options;
 }
 

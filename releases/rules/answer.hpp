@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside policies/releases only: how an answer of a policy is taken apart, with the place in every
+// Inside releases/rules only: how an answer of a policy is taken apart, with the place in every
 // complaint.
 
 #include "policies/host/value.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside policies/releases only: one way to ask a pack.
+// Inside releases/rules only: one way to ask a pack.
 
 #include "policies/host/host.hpp"
 #include "releases/rules/mapping.hpp"

@@ -129,7 +129,7 @@ result<std::vector<entry>> read_entries(yaml_source& from, const json::object& s
     if (!name.empty() && ++seen[name] == 2)
       from.note(p == part::app ? "app.duplicate" : "component.duplicate", subject_of(p, name),
                 here.entry(i, name),
-                name + " is there twice, and nobody agrees on which one counts");
+                name + " is there twice, and only one can count");
   }
   return found;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside policies/releases only: how the documents are taken apart.
+// Inside releases/rules only: how the documents are taken apart.
 
 #include "formats/yaml/yaml.hpp"
 #include "releases/rules/document.hpp"

@@ -498,7 +498,7 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
         } else {
           text += folded(
               page("  goes first: ") +
-                  (r.start.empty() ? page("nobody")
+                  (r.start.empty() ? page("no unit")
                                    : joined(r.start, how == extent::wide ? r.start.size() : 8)) +
                   "\n",
               columns, 12);

@@ -40,7 +40,7 @@ std::string_view our_cookie(std::string_view cookies) {
   return {};
 }
 
-/// The token of a field "Bearer …", or empty.
+/// The token of a field with a bearer, or empty.
 reactor::secret bearer_of(std::string_view authorization) {
   constexpr std::string_view scheme = "bearer ";
   if (authorization.size() <= scheme.size() ||

@@ -21,9 +21,9 @@ namespace web {
 /// `names`; the port does not count. A page of somebody else's whose name was made to resolve to
 /// our address (DNS rebinding) sends its own.
 bool is_our_host(std::string_view host, const std::vector<std::string>& names);
-/// Whether a Host field is one that no page of a stranger can send: one of the above, a name without
-/// a dot, or one of a domain that public DNS does not have (.svc, .local, .internal), by which a
-/// Prometheus in the cluster calls us.
+/// Whether a Host field is one that no page of a stranger can send: one of the above, a name
+/// without a dot, or one of a domain that public DNS does not have (.svc, .local, .internal), by
+/// which a Prometheus in the cluster calls us.
 bool is_inner_host(std::string_view host, const std::vector<std::string>& names);
 /// Whether an Origin field, where there is one, is that of a page of ours: "http://HOST" with the
 /// request's own Host.

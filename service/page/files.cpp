@@ -15,7 +15,7 @@ struct described {
 };
 constexpr std::string_view html = "text/html; charset=utf-8", css = "text/css; charset=utf-8",
                            script = "text/javascript; charset=utf-8";
-// In the order of web/CMakeLists.txt.
+// In the order of service/page/CMakeLists.txt.
 constexpr std::array<described, 9> names = {{
     {"index.html", html},
     {"login.html", html},

@@ -6,7 +6,7 @@
 
 namespace web {
 
-/// A file of the page, as it was built into the program from web/files.
+/// A file of the page, as it was built into the program from service/page/files.
 struct file {
   std::string_view name;  // "page.css"
   std::string_view type;  // of its content

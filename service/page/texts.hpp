@@ -5,7 +5,7 @@
 
 namespace web {
 
-/// What web/CMakeLists.txt embeds, in its order.
+/// What service/page/CMakeLists.txt embeds, in its order.
 const std::vector<std::string>& texts();
 
 }  // namespace web

@@ -129,6 +129,8 @@ std::vector<std::vector<std::string>> command_lines(const std::string& manifest)
     const std::string command = "command: [windlass, ";
     if (text.starts_with(command)) {
       all.push_back({text.substr(command.size(), text.size() - command.size() - 1)});
+    } else if (text == "command: [windlass-node]") {
+      all.push_back({"daemon"});  // its flags
     } else if (text == "args:") {
       in_args = true;
     } else if (in_args && text.starts_with("- ")) {

@@ -16,6 +16,8 @@
 namespace formats {
 namespace {
 
+using namespace std::string_literals;
+
 using ::testing::HasSubstr;
 
 }  // namespace
@@ -61,7 +63,7 @@ whole full() {
   w.maybe = inner{"x", -1};
   w.many = {{"a", 1}, {"", 2}};
   w.named = {{"a", 1}, {"b", 2}};
-  w.two = std::array<std::string, 2>{"one", std::string("t\0o", 3)};
+  w.two = std::array<std::string, 2>{"one", "t\0o"s};
   w.both.emplace_back("p", true);
   return w;
 }

@@ -108,8 +108,9 @@ std::vector<std::string> calls_of(std::string_view name) {
   return out;
 }
 
-/// Steps of a render where only the end is asked for. What counts its steps ends so much sooner; what
-/// does not takes as long as ever, and that many in one process pass its limit of processor time.
+/// Steps of a render where only the end is asked for. What counts its steps ends so much sooner;
+/// what does not takes as long as ever, and that many in one process pass its limit of processor
+/// time.
 constexpr std::uint64_t few_steps = service_chart_limits.steps / 32;
 
 /// What a chart with this action in a template gives in the service: "" or why not.

@@ -10,52 +10,6 @@ using formats::digest_of;
 using reactor::http::request;
 using testing::HasSubstr;
 
-/// Several repositories in memory, with the blobs that each has.
-class repositories {
-public:
-  std::map<std::string, std::map<std::string, std::string>> manifests;  // by tag and digest
-  std::map<std::string, std::set<std::string>> blobs;                   // digests
-  std::size_t written = 0;
-
-  response operator()(const request& r) {
-    const auto at = reactor::http::split_target(r.target);
-    const auto split = [&](std::string_view word) {
-      const std::size_t found = at.path.find(word);
-      return found == at.path.npos
-                 ? std::pair<std::string, std::string>()
-                 : std::pair(at.path.substr(4, found - 4), at.path.substr(found + word.size()));
-    };
-    if (const auto [repository, rest] = split("/blobs/uploads/"); !repository.empty()) {
-      const std::string digest = *at.get("mount");
-      if (!blobs[*at.get("from")].contains(digest))
-        return respond(202, "", {{"Location", "/v2/up"}});
-      blobs[repository].insert(digest);
-      return respond(201);
-    }
-    const auto [repository, name] = split("/manifests/");
-    auto& here = manifests[repository];
-    if (r.method == "PUT") {
-      // A registry takes no manifest of which it lacks a part.
-      auto read = read_manifest(r.body, r.fields.get("Content-Type"));
-      for (const descriptor& d : read->layers)
-        if (!blobs[repository].contains(d.digest)) return respond(400);
-      for (const descriptor& d : read->manifests)
-        if (!here.contains(d.digest)) return respond(400);
-      ++written;
-      here[name] = here[digest_of(r.body)] = r.body;
-      return respond(201, "", {{"Docker-Content-Digest", digest_of(r.body)}});
-    }
-    const auto found = here.find(name);
-    if (found == here.end()) return respond(404);
-    return respond(200, found->second, {{"Docker-Content-Digest", digest_of(found->second)}});
-  }
-};
-
-std::string described(std::string_view type, const std::string& bytes) {
-  return R"({"mediaType":")" + std::string(type) + R"(","digest":")" + digest_of(bytes) +
-         R"(","size":)" + std::to_string(bytes.size()) + "}";
-}
-
 class Retag : public WebFixture {
 protected:
   Retag() {

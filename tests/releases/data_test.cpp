@@ -367,7 +367,7 @@ TEST(TrainData, WeakEdgesAreDroppedBeforeThereIsAnOrder) {
 TEST(ReleaseData, EveryWeightHasItsFinding) {
   std::string ours;
   for (const char* file : {"document", "repository", "consent", "fields", "planning"})
-    ours += read_text(std::string(WINDLASS_SOURCE_DIR "/policies/releases/") + file + ".cpp");
+    ours += read_text(std::string(WINDLASS_SOURCE_DIR "/releases/rules/") + file + ".cpp");
   std::size_t seen = 0;
   for (const pack_source& source : stock_packs()) {
     if (source.folder != "releases/default" && source.folder != "trains/default") continue;

@@ -148,7 +148,7 @@ TEST(ReleaseDocument, NamesThePlaceOfEachProblem) {
           "version 1.2 is no text: YAML reads it as a float, 1.2; a version has three numbers, "
           "such as 1.2.3",
           "component.duplicate component/etcd r.yaml: spec.components[etcd]: etcd is there twice, "
-          "and nobody agrees on which one counts",
+          "and only one can count",
           "release.schema release/aws_34 r.yaml: spec.components[4]: expected a mapping, got an "
           "integer",
           "release.schema release/aws_34 r.yaml: spec.apps: apps is missing",
@@ -164,7 +164,7 @@ TEST(ReleaseDocument, AnAppIsThereOnce) {
                   "  - {name: cilium, version: 1.4.2}\n  - {name: cilium, version: 1.4.3}\n"
                   "  components:\n  - {name: cilium, version: 1.4.2}\n")),
               ElementsAre("app.duplicate app/cilium r.yaml: spec.apps[cilium]: cilium is there "
-                          "twice, and nobody agrees on which one counts"));
+                          "twice, and only one can count"));
 }
 
 TEST(ReleaseDocument, TakesOnlyTheNamesOfReleases) {

@@ -114,7 +114,7 @@ TEST_F(Waves, AFailedCanaryHoldsTheSecondWaveWithTheReasonUntilItIsRepaired) {
     EXPECT_FALSE(began_at_.contains("early"));
     const std::string why = co_await explain("early-2/node-01");
     EXPECT_NE(why.find("policy:WaveFailed"), std::string::npos) << why;
-    EXPECT_NE(why.find("the waves before report 1 failures, 0 are borne"), std::string::npos)
+    EXPECT_NE(why.find("the waves before report 1 failures, 0 are allowed"), std::string::npos)
         << why;
     world_.roll_out(repaired_image);
     co_await loop_.sleep_for(6h);

@@ -56,7 +56,7 @@ struct process {
           const auto found = variables.find(std::string(name));
           return found == variables.end() ? std::string() : found->second;
         },
-        none);
+        &none);
     const auto* options = out.line.options<two_apis>();
     out.all = options ? settings_from(*options->told) : outcome<settings>(problem{out.line.err});
     return out;

@@ -42,7 +42,7 @@ cluster_flags cluster_flags_from(const variables& of) {
 
 void add_cluster_flags(command_flags& f, cluster_flags& into) {
   constexpr const char* why =
-      "windlass acts as the user that the kubeconfig names and impersonates nobody";
+      "windlass acts as the user that the kubeconfig names and impersonates no other";
   f.general(true);
   declare(f, into);
   f.unsupported("kube-as-user", why);

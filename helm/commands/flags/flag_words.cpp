@@ -119,7 +119,7 @@ constexpr std::pair<std::string_view, std::string_view> words[] = {
     {"skip-tests", "leave out tests"},
     {"strict", "warnings are failures"},
     {"superseded", "revisions that others came after"},
-    {"take-ownership", "take over objects that belong to nobody or to another release"},
+    {"take-ownership", "take over objects without a release or of another one"},
     {"template", "a Go template to print it by"},
     {"time-format", "how a time is written, as Go does"},
     {"timeout", "how long each hook and each wait may take"},

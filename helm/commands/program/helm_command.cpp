@@ -181,7 +181,7 @@ int helm_command(const std::vector<std::string>& given, const invocation& i) {
   }
   if (v->name == "completion") {
     std::erase(arguments, "--no-descriptions");
-    return app::run(i.of, arguments, i.environment, i.apis);  // one script for all of windlass
+    return app::run(i.of, arguments, i.environment, i.known);  // one script for all of windlass
   }
   const helm::command_result r =
       v->family == helm::verb_family::about ? about_helm(arguments) : run(*v, arguments);

@@ -1,5 +1,6 @@
 #include "helm/commands/program/helm_sources.hpp"
 
+#include "app/login_helpers.hpp"
 #include "app/output.hpp"
 #include "helm/commands/source_commands.hpp"
 #include "reactor/loop.hpp"

@@ -246,7 +246,7 @@ awaitable<outcome<objects::done>> end_pending(reactor::loop& l, k8s::client& api
   if (!found) co_return found.error();
   release::record last = std::move(*found);
   if (!release::is_pending(last.state)) co_return objects::done{};  // somebody ended it meanwhile
-  last.description = release::failed_description(last, "nobody works on it any more");
+  last.description = release::failed_description(last, "no process works on it any more");
   last.state = release::status::failed;
   last.labels.erase(release::instance_label);
   last.labels.erase(release::deadline_label);

@@ -87,7 +87,7 @@ awaitable<deployments_at_home::gathered> deployments_at_home::gather(key_type ke
   w.now = on_.loop().wall();
   for (const k8s::object_key& former : former_targets(*w.object, target)) {
     const auto there = visit_to(former);
-    edge_facts edge{edge_facts::state::down, "nobody knows yet"};
+    edge_facts edge{edge_facts::state::down, "it is not known yet"};
     if (there) edge = there->edge;
     w.former.push_back({former, std::move(edge)});
   }

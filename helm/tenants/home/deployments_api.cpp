@@ -1,5 +1,6 @@
 #include "helm/tenants/home/deployments_api.hpp"
 
+#include "helm/tenants/chart_children.hpp"
 #include "helm/tenants/home/deployments_at_home.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
@@ -78,6 +79,7 @@ units::api deployments(api_settings s) {
   a.runs_on = units::api::place::home;
   a.where_served = true;
   a.lease = names::deployments_lease;
+  a.workers = start_chart_children;
   a.holds.assign(hold_code::of_deployments.begin(), hold_code::of_deployments.end());
   a.events.assign(deployment_event::table.begin(), deployment_event::table.end());
   a.conditions.assign(deployment_conditions.begin(), deployment_conditions.end());

@@ -15,7 +15,7 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
     {"HelmInstallFailed", warning, "Tenant", "the install failed; the note says why"},
     {"HelmUpgradeFailed", warning, "Tenant", "the upgrade failed; the note says why"},
     {"HelmSkip", normal, "Tenant",
-     "the release is what it shall be; told after a start, a change or anything that was done"},
+     "the release is as wanted; told after a start, a change or anything that was done"},
     {"ChartNotLoaded", warning, "Tenant",
      "the chart cannot be had from the repository in the note: look at its address, the chart's "
      "name and version, and whether the service may go out there"},
@@ -53,7 +53,7 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
     {"WorkspaceOpen", warning, "Tenant",
      "spec.workspace is another namespace than its name; the note says how to choose one"},
     {"DriftDetected", warning, "Tenant",
-     "objects of the release are missing, or somebody else moved it; the note lists them"},
+     "objects of the release are missing, or another writer changed it; the note lists them"},
     {"RepairTriggered", warning, "Tenant", "what is missing is put back by an upgrade"},
     {"CRDEnsureFailed", warning, "Secret",
      "on the cluster of this Secret the kind Tenant cannot be made sure of: the note names what to "

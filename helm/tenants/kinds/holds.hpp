@@ -33,11 +33,11 @@ inline constexpr auto of_tenants = std::to_array<hold_kind>({
      "the next attempt, after 30 s doubling to 15 min, or a change of the object, its cluster's "
      "Secret or the settings",
      "the planner"},
-    {"release-pending", hold_nature::trouble, "its release is pending and nobody here works on it",
-     "whoever works on it ends, or it is older than an operation may take and is recovered",
+    {"release-pending", hold_nature::trouble, "its release is pending and no operation here works on it",
+     "the operation on it ends, or it is older than an operation may take and is recovered",
      "the planner"},
     {"fingerprint-unsaved", hold_nature::trouble,
-     "the release is as it shall be and could not be noted on the object",
+     "the release is as wanted and could not be noted on the object",
      "the right to patch tenants is granted; tried again every 45 s", "the planner"},
     {"workspace-open", hold_nature::trouble,
      "spec.workspace, which the original operator put its release into, is another namespace than "
@@ -45,12 +45,12 @@ inline constexpr auto of_tenants = std::to_array<hold_kind>({
      "the annotation windlass.dev/workspace says which of the two its release is in",
      "the planner"},
     {"drifted", hold_nature::trouble,
-     "somebody moved its release or removed objects of it, and --tenant-drift=report leaves that",
+     "another writer changed its release or removed objects of it, and --tenant-drift=report leaves that",
      "--tenant-drift=heal, the release put back, or the fingerprint's annotation deleted, which is "
      "one upgrade",
      "the planner"},
     {"fleet-loading", hold_nature::progress,
-     "clusters of the fleet have not answered since this process began, so nobody knows how far "
+     "clusters of the fleet have not answered since this process began, so it is not known how far "
      "earlier waves are",
      "each has answered or failed, or a minute has passed", "the reconciler"},
 });

@@ -167,7 +167,7 @@ private:
       case status::pending_upgrade:
       case status::pending_rollback: recover(); return;
       case status::uninstalling:
-        go_unless_waiting(deployment_step::finish_uninstall, "somebody began to uninstall it");
+        go_unless_waiting(deployment_step::finish_uninstall, "its uninstall has begun");
         return;
       case status::deployed: compare(); return;
       case status::failed:
@@ -215,7 +215,7 @@ private:
     const k8s::condition* was = k8s::find_condition(d_.status.conditions, "Ready");
     if (!was || !was->is_true()) tell(deployment_event::ready, out_.release);
     say("Ready", deployment_reason("Deployed"), out_.release + " is deployed");
-    wait("it is as it shall be", w_.check_interval);
+    wait("it is as wanted", w_.check_interval);
     leave_former_regions();
   }
 
@@ -245,7 +245,7 @@ private:
       wait(what, left);
       return;
     }
-    tell(deployment_event::release_recovered, what + ", and nobody can be working on it any more");
+    tell(deployment_event::release_recovered, what + ", and no process can be working on it any more");
     go(deployment_step::recover, what);
   }
 

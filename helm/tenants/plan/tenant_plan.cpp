@@ -85,7 +85,7 @@ private:
     return "namespace " + out_.workspace + " belongs to " + owner_.text();
   }
 
-  // -- 7.1 to 7.7
+  // -- the first install, and what holds it
 
   void install_or_not() {
     if (!t_.problem.empty()) {
@@ -195,7 +195,7 @@ private:
       case status::pending_rollback: recover(); return;
       case status::uninstalling:
         out_.action = "install";
-        go_unless_waiting(step::finish_uninstall, "somebody began to uninstall it");
+        go_unless_waiting(step::finish_uninstall, "its uninstall has begun");
         return;
       case status::failed:
       case status::superseded:
@@ -232,7 +232,7 @@ private:
       return;
     }
     out_.action = "skip";
-    say(happening::no_change, out_.release + " is as it shall be");
+    say(happening::no_change, out_.release + " is as wanted");
     out_.reason = "fingerprint unchanged";
     if (w_.skip_told != t_.meta.generation) tell(tenant_event::skip, "fingerprint unchanged");
   }
@@ -243,7 +243,7 @@ private:
       wait(hold_code::fingerprint_unsaved, "the fingerprint could not be noted", w_.retry_in);
       return;
     }
-    go(step::note_fingerprint, "the release is as it shall be, the annotation is not");
+    go(step::note_fingerprint, "the release is as wanted, the annotation is not");
   }
 
   void recover() {
@@ -255,7 +255,7 @@ private:
       return;
     }
     out_.action = "upgrade";
-    tell(tenant_event::release_recovered, what + ", and nobody can be working on it any more");
+    tell(tenant_event::release_recovered, what + ", and no process can be working on it any more");
     go(step::recover, what);
   }
 

@@ -23,7 +23,8 @@ using requested = chart_requests::next;
 /// More charts than anybody's policies name; what is kept of an index is one chart's versions.
 constexpr std::size_t most_indexes = 64;
 
-/// An index of 14.5 MB is known. An archive is held twice for a moment: as it comes and as one text.
+/// An index of 14.5 MB is known. An archive is held twice for a moment: as it comes and as one
+/// text.
 constexpr std::size_t most_index_bytes = 24u << 20, most_archive_bytes = 8u << 20;
 /// Of archives, where charts are prepared in child processes.
 constexpr std::size_t archives_bytes = 8u << 20;

@@ -1,4 +1,4 @@
--- disruption/default: whoever the rollout lets start may be disturbed, unless its Node says that it may not.
+-- disruption/default: what the rollout lets start may be disturbed, unless its Node says that it may not.
 local hold = "windlass.dev/hold"
 
 local function admit(unit, _, _, _)

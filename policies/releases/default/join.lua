@@ -30,7 +30,7 @@ local function following(kind, providers)
       at, first = at or here, first or p.name
     end
   end
-  if not at then return nil, "nobody has a Release" end
+  if not at then return nil, "no provider has a Release" end
   local major, minor = at:match("^(%d+)%.?(%d*)$")
   if kind == "major" then return (major + 1) .. ".0" end
   return major .. "." .. (minor + 1)

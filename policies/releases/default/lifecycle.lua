@@ -48,7 +48,7 @@ function lifecycle.plan(releases, in_use, add)
       elseif is_latest and newest[r.major] then
         why = "it is the latest of one of the " .. tables.kept_majors .. " newest majors"
       elseif is_latest and not in_use then
-        why = "it is the latest of its major, and nobody knows what is in use"
+        why = "it is the latest of its major, and it is not known what is in use"
       elseif is_latest and oldest_used and r.major >= oldest_used then
         why = "it is the latest of a major that clusters of " .. oldest_used .. " go through"
       else
@@ -56,7 +56,7 @@ function lifecycle.plan(releases, in_use, add)
       end
     elseif r.state == "deprecated" then
       if not in_use then
-        why = "nobody knows what is in use"
+        why = "it is not known what is in use"
       elseif used[r.name] then
         why = "a cluster has it"
       elseif floor and semver.compare(r.version, floor.version) > 0 then
@@ -70,7 +70,7 @@ function lifecycle.plan(releases, in_use, add)
     rows[#rows + 1] = { name = r.name, state = r.state, action = action, why = why }
   end
   if not in_use then
-    add("usage.unknown", "release/*", "nobody says what is in use: nothing is archived, and the latest of every major is kept",
+    add("usage.unknown", "release/*", "no source says what is in use: nothing is archived, and the latest of every major is kept",
       { rule = "life cycle" })
   end
   return rows

@@ -5,7 +5,7 @@
 -- budget and soak are flags of `windlass run`. Clusters that cannot be reached are not among fleet.clusters.
 local waves = require("waves")
 
--- What counts for these units: how a cluster's wave is found, how long it is watched, which failures are borne.
+-- What counts for these units: how a cluster's wave is found, how long it is watched, which failures are allowed.
 local function rules_for(fleet)
   local told = fleet.parameters
   if fleet.api ~= "tenants" then
@@ -32,7 +32,7 @@ local function own_target(fleet)
 end
 
 -- "2", or "10%" of so many.
-local function borne(failures, of)
+local function allowed(failures, of)
   local share = failures:match("^(%d+)%%$")
   return share and math.floor(of * tonumber(share) / 100) or tonumber(failures)
 end
@@ -57,8 +57,8 @@ local function blocked(fleet, rules)
       if cluster.updated < cluster.nodes and not unfinished then unfinished = cluster end
     end
   end
-  if failed > borne(rules.failures, earlier) then
-    return { code = "WaveFailed", reason = "the waves before report " .. failed .. " failures, " .. rules.failures .. " are borne" }
+  if failed > allowed(rules.failures, earlier) then
+    return { code = "WaveFailed", reason = "the waves before report " .. failed .. " failures, " .. rules.failures .. " are allowed" }
   end
   if other then
     return { code = "EarlierWave", reason = "waits for " .. other.name .. " of an earlier wave, which is not to run the same image yet" }

@@ -52,7 +52,7 @@ end)
 
 test("failures in an earlier wave stop the later ones", function()
   local answer = plan("main", { cluster("a", "canary", 3, 1, long_ago) })
-  expect_equal(answer.holds.w1, { code = "WaveFailed", reason = "the waves before report 1 failures, 0 are borne" })
+  expect_equal(answer.holds.w1, { code = "WaveFailed", reason = "the waves before report 1 failures, 0 are allowed" })
   waves.failures = 1
   local borne = plan("main", { cluster("a", "canary", 3, 1, long_ago) })
   waves.failures = 0
@@ -97,9 +97,9 @@ test("tenants: no label is wave 0, and a later wave waits for it", function()
   expect_equal(tenants("2", { has("other", "10", 3, 0) }).start, { "default/a", "default/b" })
 end)
 
-test("tenants: failures are borne as a number or as a share", function()
+test("tenants: failures are allowed as a number or as a share", function()
   local ten = { has("a", "0", 6, 6, 1), has("b", nil, 4, 4) }
-  expect_equal(tenants("1", ten).holds["default/b"].reason, "the waves before report 1 failures, 0 are borne")
+  expect_equal(tenants("1", ten).holds["default/b"].reason, "the waves before report 1 failures, 0 are allowed")
   expect_equal(tenants("1", ten, { max_failures = "1" }).start, { "default/a", "default/b" })
   expect_equal(tenants("1", ten, { max_failures = "10%" }).start, { "default/a", "default/b" })
   expect_equal(tenants("1", ten, { max_failures = "9%" }).holds["default/a"].code, "WaveFailed")

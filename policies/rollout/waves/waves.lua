@@ -3,5 +3,5 @@ return {
   label = "windlass.dev/wave",
   order = { "canary", "early", "main" },
   soak_seconds = 3600,   -- a finished wave is watched that long before the next one begins
-  failures = 0,          -- so many degraded units of the waves before are borne
+  failures = 0,          -- so many degraded units of the waves before are allowed
 }

@@ -60,7 +60,7 @@ export class Live extends EventTarget {
     let status = 0;
     try {
       status = (await fetch("data/fleet", { cache: "no-store" })).status;
-    } catch { /* nobody is there */ }
+    } catch { /* no answer */ }
     if (status === 401) {
       this.#become("login");
       location.reload();

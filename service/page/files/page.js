@@ -279,7 +279,7 @@ function rowSection(c, a, r, doc) {
   const since = doc?.since?.[key] ?? {};
   return el("section", { class: "row-of", "aria-labelledby": id, "data-key": key },
     el("h2", { id }, capital(words.row), " ", open.row ? said(r.name) : el("a", { href: link(to) }, said(r.name))),
-    r.halted ? el("p", { class: "notice" }, shape("trouble"), "Halted: too many are in trouble, so nobody new starts.") : "",
+    r.halted ? el("p", { class: "notice" }, shape("trouble"), "Halted: too many are in trouble, so no other unit starts.") : "",
     el("p", { class: "big small" }, el("strong", null, number(r.updated)), ` of ${many(r.total, words.unit, words.units)} updated`,
       r.target ? [" to ", el("code", { title: r.target }, short(r.target))] : "",
       el("span", { class: "more" }, `${r.occupied} of ${many(r.capacity, "slot", "slots")} in use`)),

@@ -187,7 +187,7 @@ TEST_F(TokenRenewal, IsLeftToOthersByWhoOnlyLooks) {
     EXPECT_EQ(kubeconfig_of(w), before);
     cluster* c = w.fleet.find("prod");
     const std::string problem = c ? c->token_problem() : std::string();
-    EXPECT_NE(problem.find("nobody renewed it"), std::string::npos) << problem;
+    EXPECT_NE(problem.find("it was not renewed"), std::string::npos) << problem;
   });
 }
 

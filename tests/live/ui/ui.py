@@ -43,7 +43,7 @@ def free_port():
 
 
 def policy_of_the_page():
-    text = (SOURCE / "web/site.cpp").read_text()
+    text = (SOURCE / "service/page/site.cpp").read_text()
     literal = re.search(r'"Content-Security-Policy",\s*((?:"[^"]*"\s*)+)\)', text).group(1)
     return "".join(re.findall(r'"([^"]*)"', literal))
 
@@ -81,7 +81,7 @@ class Stub:
                 if path.startswith("/data/"):
                     body, kind = json.dumps(documents(path[6:], urllib.parse.parse_qs(query))).encode(), "application/json"
                 else:
-                    file = SOURCE / "web/files" / (path.strip("/") or "index.html")
+                    file = SOURCE / "service/page/files" / (path.strip("/") or "index.html")
                     if not file.is_file():
                         self.send_error(404)
                         return

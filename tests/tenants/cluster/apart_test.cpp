@@ -27,6 +27,7 @@ public:
     std::unique_ptr<reactor::foreign_stream> out = std::make_unique<stream>(*this, std::move(job));
     co_return std::move(out);
   }
+  awaitable<void> stop() override { co_return; }
   /// Those that come after have no chart.
   void retire() { child_.reset(); }
 

@@ -103,7 +103,7 @@ TEST_F(TenantWaves, V1_AWaveInErrorKeepsTheNextOnesOnTheirOldRelease) {
     EXPECT_EQ(cluster("one").records("acme", "tenant-acme-one"), "1:deployed");
     EXPECT_EQ(cluster("two").records("acme", "tenant-acme-two"), "1:deployed");
     const std::string why = co_await hold_on(*windlass, "two");
-    EXPECT_EQ(why, "policy:WaveFailed: the waves before report 1 failures, 0 are borne");
+    EXPECT_EQ(why, "policy:WaveFailed: the waves before report 1 failures, 0 are allowed");
     EXPECT_EQ(cluster("two").phase("acme"), "Ready") << "what it has serves on";
     co_await end(*windlass);
     // Another version cures it.

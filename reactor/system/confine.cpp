@@ -1,4 +1,4 @@
-#include "reactor/plain/confine.hpp"
+#include "reactor/system/confine.hpp"
 
 #include <fcntl.h>
 #include <linux/audit.h>
