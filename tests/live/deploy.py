@@ -70,8 +70,9 @@ class Pod:
         self.environment = {e["name"]: e["value"] if "value" in e else FIELDS[e["valueFrom"]["fieldRef"]["fieldPath"]](self.object)
                             for e in container.get("env", [])}
         words = container["command"] + container.get("args", [])
-        if words[0] != "windlass":
-            raise RuntimeError(f"{name} runs {words[0]}")
+        program = words[0]
+        if program not in ("windlass", "windlass-node"):
+            raise RuntimeError(f"{name} runs {program}")
         # $(NAME) as the kubelet expands it. Every port becomes a free one: here are all pods on one host.
         words = [re.sub(r"\$\((\w+)\)", lambda m: self.environment[m[1]], w) for w in words[1:]]
         self.ports = {}
@@ -79,7 +80,7 @@ class Pod:
             if m := re.fullmatch(r"--([a-z]+)(-probe)?-bind-address=:\d+", word):
                 self.ports[m[1]] = free_port()
                 words[i] = word[:word.rindex(":")] + f"127.0.0.1:{self.ports[m[1]]}"
-        self.command = [BUILD / "windlass", *words]
+        self.command = [BUILD / program, *words]
 
     def start(self, log, *more, environment={}):
         # POD_NAMESPACE and the rest come from the pod alone.
