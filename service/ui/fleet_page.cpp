@@ -83,6 +83,24 @@ std::uint64_t content_of(const units::plan_row& r, std::uint64_t h) {
 
 // Lines of the board are made outside of coroutines: GCC 12 takes no initializer lists in them.
 
+constexpr std::string_view name_of(units::hold_nature n) noexcept {
+  switch (n) {
+    case units::hold_nature::turn: return "turn";
+    case units::hold_nature::progress: return "progress";
+    case units::hold_nature::trouble: break;
+  }
+  return "trouble";
+}
+
+/// The nature of every code of the APIs' tables, by code.
+json::object natures_of(const std::vector<units::api>& apis) {
+  json::object all;
+  for (const units::hold_kind& k : units::hold_code::of_every_api) all[k.code] = name_of(k.nature);
+  for (const units::api& a : apis)
+    for (const units::hold_kind& k : a.holds) all[k.code] = name_of(k.nature);
+  return all;
+}
+
 json::object line_of(const units::plan_row& r, const std::map<std::string, std::size_t>& codes) {
   json::object row{{"name", r.name},         {"target", r.target},     {"total", r.units.size()},
                    {"updated", r.updated},   {"updating", r.updating}, {"degraded", r.degraded},
@@ -387,6 +405,7 @@ void fleet_page::show_fleet() {
       {"clusters", clusters_.size()},     {"held", held},
       {"standsBy", service_.stands_by()}, {"asksToken", entered_by == door::asks_token}};
   line["apis"] = std::move(apis);
+  line["natures"] = natures_of(service_.apis());
   board_.put("fleet", reactor::printable_json(json::serialize(line)));
 }
 

@@ -139,6 +139,12 @@ TEST(Ui, SaysWhatStatusSaysOfAFleetThatIsStuckInSeveralWays) {
     const json::value& fleet = f.lines.at("fleet");
     EXPECT_EQ(fleet.at("held"), status.at("held"));
     EXPECT_EQ(fleet.at("clusters").to_number<std::size_t>(), now.clusters.size());
+    // The page ranks a hold by its nature, and has that of every code.
+    for (const units::api& a : f.windlass->apis())
+      for (const units::hold_kind& k : a.holds)
+        EXPECT_EQ(fleet.at("natures").at(k.code) == "trouble",
+                  k.nature == units::hold_nature::trouble)
+            << k.code;
     const json::value& api = fleet.at("apis").at(0);
     EXPECT_EQ(api.at("total"), status.at("nodes"));
     for (const char* sum : {"updated", "updating", "degraded"})

@@ -48,9 +48,8 @@ function time(text, atLeast) {
 
 // ---- How a cluster does; the worst first
 
-// Who waits for these is only not its turn yet; all others want a person's eye.
-const turns = new Set(["slot-full", "draining", "staging", "rebooting", "control-plane", "leaving", "policy"]);
-const wantsEye = (code) => !turns.has(code.split(":")[0]);
+// A hold that waits for its turn, or is in progress, ends by itself; all others need a person.
+const wantsEye = (code) => !["turn", "progress"].includes(live.fleet?.natures[code.split(":")[0]]);
 const down = new Set(["Unreachable", "Unauthorized", "Forbidden", "Invalid", "CRDMissing"]);
 
 const standings = new WeakMap();

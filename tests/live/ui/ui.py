@@ -131,7 +131,7 @@ def evil_fleet():
     line = {"state": evil("state"), "lastError": evil("error"), "version": 1, "since": evil("since"), "labels": {evil("key"): evil("value")},
             "apis": [{"name": evil("api"), "state": evil("api-state"), "lastError": evil("api-error"), "rows": [row]}]}
     board = {"cluster/" + n: {"name": n, **line} for n in names}
-    board["fleet"] = {"version": evil("version"), "startedAt": evil("start"), "clusters": 2, "held": 1, "standsBy": False, "asksToken": True,
+    board["fleet"] = {"version": evil("version"), "startedAt": evil("start"), "clusters": 2, "held": 1, "standsBy": False, "asksToken": True, "natures": {evil("code"): evil("nature")},
                       "apis": [{"name": evil("api"), "row": evil("pool"), "rows": "pools", "unit": evil("node"), "units": evil("nodes"),
                                 "total": 2, "updated": 1, "updating": 1, "degraded": 1}]}
     board["policies"] = [{"name": evil("pack"), "version": evil("v"), "folder": evil("folder"), "digest": evil("digest"), "stock": False, "order": 1,
@@ -202,7 +202,9 @@ def large_fleet(n=2000):
     rows = [c["apis"][0]["rows"][0] for c in board.values()]
     total = {k: sum(r[k] for r in rows) for k in ("total", "updated", "updating", "degraded")}
     board["fleet"] = {"version": "0.1.0", "startedAt": "2026-11-22T08:00:00Z", "clusters": n, "held": sum(sum(r["holds"].values()) for r in rows),
-                      "standsBy": False, "asksToken": False, "apis": [{"name": "bootc", "row": "pool", "rows": "pools", "unit": "node", "units": "nodes", **total}]}
+                      "standsBy": False, "asksToken": False,
+                      "natures": {"slot-full": "turn", "draining": "progress", "rebooting": "progress", "policy": "turn", "pdb": "trouble", "degraded": "trouble"},
+                      "apis": [{"name": "bootc", "row": "pool", "rows": "pools", "unit": "node", "units": "nodes", **total}]}
     board["policies"] = [{"name": "default", "version": "1.2.0", "folder": "rollout/default", "digest": "sha256:" + "a1b2c3d4" * 8, "stock": True, "order": 100,
                           "hooks": ["rollout.plan"], "loadedAt": "2026-11-22T08:00:00Z"}]
     points = [[1795334400 + 60 * i, 12 * n, int(12 * n * (1 - (1 - i / 200) ** 2) * 0.52), 900, i // 12, 300 + (i * 37) % 200] for i in range(180)]
