@@ -615,6 +615,22 @@ TEST(RolloutBehaviour, T045_TwoNotReadyNodesInSlotsStopNewOnes) {
   });
 }
 
+/// On a real server no kubelet ends the pods that were evicted: does as it does.
+awaitable<void> play_kubelet(stage& s, std::vector<std::string> evicted) {  // borrowed
+  if (!stage::live()) co_return;
+  for (const std::string& name : evicted) {
+    k8s::object_key pod{"default", s.named(name)};
+    for (int i = 0; i < 200; ++i) {
+      auto seen = co_await s.api().get(k8s::resources::pods(), pod);
+      if (!seen || seen->at("metadata").as_object().contains("deletionTimestamp")) break;
+      co_await s.loop().sleep_for(50ms);
+    }
+    k8s::delete_options now;
+    now.grace_period_seconds = 0;
+    (void)co_await s.api().remove(k8s::resources::pods(), pod, std::move(now));
+  }
+}
+
 TEST(RolloutBehaviour, PodsAreEvictedBeforeTheApproval) {
   play([](stage& s) -> awaitable<void> {
     co_await s.node("w1", "p");
@@ -623,19 +639,8 @@ TEST(RolloutBehaviour, PodsAreEvictedBeforeTheApproval) {
     co_await all_staged(s, 0, "{}");
     co_await s.until("there", "w1", [](const bootc_node&) { return true; });
     co_await s.report("w1", unit_state::staged, 'a', 'b');
-    if (stage::live()) {  // nobody ends the pods there: do as the kubelet does
-      for (const char* name : {"web-0", "web-1"}) {
-        k8s::object_key pod{"default", s.named(name)};
-        for (int i = 0; i < 200; ++i) {
-          auto seen = co_await s.api().get(k8s::resources::pods(), pod);
-          if (!seen || seen->at("metadata").as_object().contains("deletionTimestamp")) break;
-          co_await s.loop().sleep_for(50ms);
-        }
-        k8s::delete_options now;
-        now.grace_period_seconds = 0;
-        (void)co_await s.api().remove(k8s::resources::pods(), pod, std::move(now));
-      }
-    }
+    std::vector<std::string> evicted{"web-0", "web-1"};
+    co_await play_kubelet(s, std::move(evicted));
     co_await s.until("approved", "w1", approved);
     for (const char* name : {"web-0", "web-1"}) {
       k8s::object_key pod{"default", s.named(name)};
@@ -816,6 +821,8 @@ TEST(RolloutBehaviour, TheControllersOwnPodStaysUntilItsNodeReboots) {
     co_await s.pool("p", 'b');
     co_await s.until("there", "w1", [](const bootc_node&) { return true; });
     co_await s.report("w1", unit_state::staged, 'a', 'b');
+    std::vector<std::string> others{"standby", "db-0"};
+    co_await play_kubelet(s, std::move(others));
     co_await s.until("told to boot", "w1", approved);
     const auto is_there = [&s](std::string name) -> awaitable<bool> {
       k8s::object_key pod{"default", s.named(name)};
