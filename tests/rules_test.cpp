@@ -178,9 +178,9 @@ const std::vector<rule> ones = {
        "an embedded server that is told to fail sends it"}}},
 };
 
-const std::vector<std::string> shipped = {"reactor", "formats", "registry",   "k8s",  "policies",
-                                          "bootc",   "compose", "releases",   "helm", "app",
-                                          "units",   "service", "simulation", "cli"};
+const std::vector<std::string> shipped = {"reactor", "formats",    "registry", "k8s",  "policies",
+                                          "bootc",   "compose",    "releases", "helm", "app",
+                                          "service", "simulation", "cli"};
 
 class Rules : public testing::TestWithParam<rule> {};
 

@@ -340,8 +340,8 @@ TEST(Docs, TheMessagesThatAreExplainedAreThoseOfTheProgram) {
   // The kubelet's and the API server's.
   const std::set<std::string> others = {"ErrImagePull", "ImagePullBackOff", "violates PodSecurity"};
   std::string everything;
-  for (const char* folder : {"cli", "app", "service", "k8s", "bootc", "units", "helm", "registry",
-                             "deploy/chart/templates"})
+  for (const char* folder :
+       {"cli", "app", "service", "k8s", "bootc", "helm", "registry", "deploy/chart/templates"})
     for (const auto& f : fs::recursive_directory_iterator(root / folder))
       if (f.is_regular_file()) everything += bytes_of(f.path());
   const std::regex quoted("`([^`]+)`");
