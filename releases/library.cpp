@@ -1,9 +1,9 @@
 #include "releases/library.hpp"
 
 #include "formats/version_range.hpp"
-#include "releases/rules/consent.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
+#include "releases/rules/consent.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -72,12 +72,12 @@ void library::consent_to(std::string_view text) {
   consent_ = text;
   auto read = docs::read_waivers(text.empty() ? std::string_view("[]") : text, "waivers.yaml");
   waivers_ = read ? std::move(*read) : std::vector<docs::waiver>();
+  unreadable_consent_ = read ? std::string() : read.error().message();
   changed();
 }
 
 std::string library::consent_problem() const {
-  if (auto read = docs::read_waivers(consent_.empty() ? std::string_view("[]") : consent_, "waivers.yaml"); !read)
-    return read.error().message();
+  if (!unreadable_consent_.empty()) return unreadable_consent_;
   std::vector<std::string> names;
   for (const auto& [name, read] : books_) names.push_back(name);
   const auto lost = docs::lost_waivers(waivers_, names, {});

@@ -102,7 +102,7 @@ private:
   std::map<std::string, std::shared_ptr<const book>, std::less<>> books_;
   std::map<std::string, std::string> unread_;  // documents by name
   std::vector<policies::releases::waiver> waivers_;
-  std::string consent_;
+  std::string consent_, unreadable_consent_;  // why it counts as none
   questions<policies::releases::map_answer> images_;
   questions<policies::releases::diff_answer> steps_;
   std::uint64_t revision_ = 0;
