@@ -39,6 +39,13 @@ int main_of(std::string_view name, int argc, char** argv,
   }
 }
 
+environment_reader process_environment() {
+  return [](std::string_view name) {
+    const char* value = std::getenv(std::string(name).c_str());
+    return std::string(value ? value : "");
+  };
+}
+
 int complain(std::string_view sentence, int code) {
   return complain_as("windlass", sentence, code);
 }

@@ -23,6 +23,9 @@ namespace app {
 int main_of(std::string_view name, int argc, char** argv,
             const std::function<int(const std::vector<std::string>& command_line)>& body);
 
+/// Reads the variables of this process.
+environment_reader process_environment();
+
 /// Where the program `name` of the same build is, as seen from the program at `self`: beside it, or
 /// in ../libexec/windlass. Errors: errc::not_found, naming both places.
 reactor::result<std::string> find_sibling(const std::string& self, const std::string& name);

@@ -39,7 +39,7 @@ std::vector<app::command> bench_commands() {
 }
 
 constexpr std::vector<app::command> (*families[])() = {
-    run_commands,     daemon_commands,    apiserver_commands,
+    run_commands,     daemon_commands,           apiserver_commands,
     demo_commands,    overview_commands,         simulate_commands,
     policy_commands,  release_commands,          train_commands,
     trustee_commands, secret_converter_commands, tenant_commands,
@@ -80,11 +80,8 @@ std::vector<std::string> words_of(const std::vector<std::string>& command_line) 
 }
 
 int dispatch(const std::vector<std::string>& arguments, const std::vector<units::api>& known) {
-  const auto environment = [](std::string_view name) {
-    const char* value = std::getenv(std::string(name).c_str());
-    return std::string(value ? value : "");
-  };
-  return app::run(program(), helm::tenants::as_krypton_spells(arguments), environment, &known);
+  return app::run(program(), helm::tenants::as_krypton_spells(arguments), process_environment(),
+                  &known);
 }
 
 app::parse_outcome parsed(const std::vector<std::string>& arguments,

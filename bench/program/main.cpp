@@ -173,11 +173,7 @@ int choose(const std::vector<std::string>& command_line) {
           if (b.side) f.value("--sender", o.sender, "").group("");
         },
         [&b](const options& o, const app::invocation&) { return run(b, o); }));
-  const auto environment = [](std::string_view variable) {
-    const char* value = std::getenv(std::string(variable).c_str());
-    return std::string(value ? value : "");
-  };
-  return app::run(all, {command_line.begin() + 1, command_line.end()}, environment);
+  return app::run(all, {command_line.begin() + 1, command_line.end()}, app::process_environment());
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "app/process.hpp"
 #include "bootc/daemon/serve.hpp"
 
-#include <cstdlib>
-
 /// The daemon alone, as it runs on each node: its flags are those of `windlass daemon`.
 int main(int argc, char** argv) {
   const std::string name(bootc::program_name);
@@ -13,10 +11,7 @@ int main(int argc, char** argv) {
         [](const bootc::daemon_arguments& a, const app::invocation&) {
           return bootc::serve_daemon(a);
         })};
-    const auto environment = [](std::string_view variable) {
-      const char* value = std::getenv(std::string(variable).c_str());
-      return std::string(value ? value : "");
-    };
-    return app::run(node, {command_line.begin() + 1, command_line.end()}, environment);
+    return app::run(node, {command_line.begin() + 1, command_line.end()},
+                    app::process_environment());
   });
 }
