@@ -147,19 +147,25 @@ reactor::awaitable<reactor::result<void>> addition::look_at_member() {
   co_return reactor::result<void>();
 }
 
+reactor::awaitable<reactor::result<std::optional<json::object>>> addition::find_on_member(
+    k8s::resource what, k8s::object_key key, std::string_view who_is) {
+  k8s::resource asked = what;
+  auto there = co_await find_object(member_, std::move(asked), std::move(key));
+  if (!there)
+    co_return sentence(
+        "on " + wanted_.name + ": " +
+        explained(there.error(), "get", what, "to see whether " + std::string(who_is) + " there"));
+  co_return std::move(*there);
+}
+
 /// The original must not go on beside the daemons of Windlass, which its controller would command.
 reactor::awaitable<reactor::result<void>> addition::look_at_predecessor() {
   std::string left_behind;
   const bool takes_over = wanted_.original == addition_request::predecessor::take_over;
   std::vector<predecessor_object> all = predecessor_objects(wanted_.install.ns);
   for (predecessor_object& o : all) {
-    k8s::resource what = o.what;
-    k8s::object_key key = o.key;
-    auto there = co_await find_object(member_, std::move(what), std::move(key));
-    if (!there)
-      co_return sentence("on " + wanted_.name + ": " +
-                         explained(there.error(), "get", o.what,
-                                   "to see whether the original bootc-operator is there"));
+    auto there = co_await find_on_member(o.what, o.key, "the original bootc-operator is");
+    if (!there) co_return there.error();
     if (!*there || !is_predecessors(o.what, **there)) continue;
     if (!takes_over && o.acts)
       co_return sentence("on " + wanted_.name + ": the original bootc-operator is installed (" +
@@ -182,13 +188,8 @@ reactor::awaitable<reactor::result<void>> addition::look_at_predecessor() {
 reactor::awaitable<reactor::result<void>> addition::look_at_earlier_daemons() {
   std::vector<member_object> all = earlier_daemons(wanted_.install.ns);
   for (member_object& o : all) {
-    k8s::resource what = o.what;
-    k8s::object_key key = o.key;
-    auto there = co_await find_object(member_, std::move(what), std::move(key));
-    if (!there)
-      co_return sentence("on " + wanted_.name + ": " +
-                         explained(there.error(), "get", o.what,
-                                   "to see whether daemons of an earlier version are there"));
+    auto there = co_await find_on_member(o.what, o.key, "daemons of an earlier version are");
+    if (!there) co_return there.error();
     // Without daemons there is nothing to move; those of the original have been noted already.
     if (!*there || std::ranges::any_of(predecessors_, [&](const predecessor_object& p) {
           return p.what == o.what && p.key == o.key;

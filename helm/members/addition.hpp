@@ -72,6 +72,9 @@ public:
 
 private:
   reactor::awaitable<reactor::result<void>> look_at_member();
+  /// Errors: a sentence that ends with "to see whether <who_is> there". `who_is` is a literal.
+  reactor::awaitable<reactor::result<std::optional<boost::json::object>>> find_on_member(
+      k8s::resource what, k8s::object_key key, std::string_view who_is);
   reactor::awaitable<reactor::result<void>> look_at_predecessor();
   reactor::awaitable<reactor::result<void>> look_at_earlier_daemons();
   reactor::awaitable<reactor::result<void>> look_at_object(std::size_t i);
