@@ -133,8 +133,8 @@ awaitable<answer<registry_login>> session::login_for(std::string host) {
   co_return registry_login{};
 }
 
-/// A helper that fails is no reason not to ask as nobody in particular, as docker does: what was
-/// wrong is told if the registry wants a login.
+/// Where a helper fails, the registry is asked without a login, as docker does: what was wrong is
+/// told if the registry wants one.
 awaitable<answer<std::optional<registry_login>>> session::ask_helper(std::string program,
                                                                      std::string host) {
   if (!options_.helpers) {

@@ -78,7 +78,7 @@ public:
   virtual ~host() = default;
   virtual awaitable<reactor::result<host_traits>> inspect() = 0;
   /// The JSON of `bootc status`. Errors: errc::closed: another program updates the host, and lets
-  /// nobody read it meanwhile.
+  /// no other read it meanwhile.
   virtual awaitable<reactor::result<std::string>> status() = 0;
   /// Ends when the command ended. A reboot that works may end, or not before the process is killed.
   virtual awaitable<reactor::result<void>> run(host_command command) = 0;

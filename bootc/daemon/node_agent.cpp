@@ -1,3 +1,5 @@
+// One decision from what the host and the API server say: its cases exclude one another, so they
+// stay together.
 #include "bootc/daemon/node_agent.hpp"
 
 #include "bootc/kinds/daemon_texts.hpp"

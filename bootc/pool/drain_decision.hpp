@@ -25,7 +25,7 @@ enum class daemon_set : std::uint8_t { exists, gone };
 /// First match wins: the pod of this process stays (its UID, empty outside of a pod), a DaemonSet's
 /// pod stays (unless it ended, or the DaemonSet is gone), a static pod's mirror stays, everything
 /// else goes, completed pods too. A process that evicted itself would drain the node again when it
-/// came back there, and where no other node takes its pod nobody would uncordon this one: the
+/// came back there, and where no other node takes its pod no process would uncordon this one: the
 /// reboot ends it with the node, and it goes on afterwards.
 pod_verdict judge_pod(const k8s::pod& p, daemon_set its, std::string_view own_pod_uid) noexcept;
 

@@ -1,3 +1,5 @@
+// All drains of a cluster share the requests that may be under way and what was last seen of pods,
+// so they stay together.
 #include "bootc/pool/drains.hpp"
 
 #include "bootc/pool/drain_decision.hpp"

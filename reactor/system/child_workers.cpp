@@ -284,7 +284,7 @@ public:
     told_ = true;
     return of_.ended(is.why, std::move(is.sentence));
   }
-  /// Nobody hears of this end.
+  /// This end is not told.
   void pass_over() noexcept { told_ = true; }
 
 private:
@@ -464,7 +464,7 @@ awaitable<void> child_workers::stop() {
   stopping_ = true;
   free_.wake_all();
   while (!children_.empty()) drop(children_.back());
-  // Whoever's job that was hears of it, and lets go of the child.
+  // The caller of its job hears of it, and lets go of the child.
   while (working_ > 0) (void)co_await free_.wait();
   const std::vector<std::shared_ptr<child>> all = std::exchange(going_, {});
   for (const auto& c : all) co_await c->wait_until_gone();

@@ -1,3 +1,5 @@
+// What the page is told of the fleet: lines, histories and answers are made from one walk, so they
+// stay together.
 #include "service/ui/fleet_page.hpp"
 
 #include "k8s/fleet/fleet.hpp"

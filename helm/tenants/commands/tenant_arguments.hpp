@@ -15,7 +15,7 @@ struct tenant_arguments {
   std::string name;      // [NAMESPACE/]NAME; list, retry: empty = all
   std::string cluster;   // only this one
   bool failed = false;   // retry: all whose phase is Error
-  bool upgrade = false;  // retry: also those that are as they shall be
+  bool upgrade = false;  // retry: also those that are as wanted
   bool yes = false;
   reactor::nanoseconds timeout = std::chrono::seconds(15);
   output_format output = output_format::text;
