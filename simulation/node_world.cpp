@@ -19,9 +19,9 @@ std::string digest_of(std::string_view image) {
   return std::string(image.substr(image.find('@') + 1));
 }
 
-}  // namespace
-
-namespace {
+reactor::nanoseconds times(reactor::nanoseconds d, double factor) {
+  return reactor::nanoseconds(static_cast<std::int64_t>(static_cast<double>(d.count()) * factor));
+}
 
 node_world_options counted(node_world_options o) {
   if (!o.fleet.empty()) o.clusters = o.fleet.size();
@@ -118,9 +118,14 @@ node_world::machine& node_world::at(std::size_t cluster, std::size_t node) {
 }
 
 void node_world::slow_down(std::size_t cluster, std::size_t node, double factor) {
-  bootc::simulated_host_settings& s = at(cluster, node).host->settings();
-  for (reactor::nanoseconds* d : {&s.stage_time, &s.reboot_time})
-    *d = reactor::nanoseconds(static_cast<std::int64_t>(static_cast<double>(d->count()) * factor));
+  stage_slowly(cluster, node, factor);
+  reactor::nanoseconds& reboot = at(cluster, node).host->settings().reboot_time;
+  reboot = times(reboot, factor);
+}
+
+void node_world::stage_slowly(std::size_t cluster, std::size_t node, double factor) {
+  reactor::nanoseconds& stage = at(cluster, node).host->settings().stage_time;
+  stage = times(stage, factor);
 }
 
 void node_world::refuse(std::size_t cluster, std::size_t node, std::string_view image) {

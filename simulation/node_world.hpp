@@ -43,6 +43,8 @@ public:
   // What goes wrong with machines, by cluster and number of the node in it.
   /// Everything takes `factor` times as long.
   void slow_down(std::size_t cluster, std::size_t node, double factor);
+  /// As slow_down, of fetching an image alone.
+  void stage_slowly(std::size_t cluster, std::size_t node, double factor);
   /// The image does not boot there: it comes back with the one before.
   void refuse(std::size_t cluster, std::size_t node, std::string_view image);
   /// Booting the image, it stays away for an hour and comes back with the one before.

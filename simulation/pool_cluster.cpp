@@ -102,7 +102,8 @@ pool_cluster::progress pool_cluster::pool_progress() const {
     return v && v->is_int64() ? static_cast<std::size_t>(v->get_int64()) : 0;
   };
   p.nodes = number("nodeCount");
-  p.updated = number("updatedCount");
+  p.updated = p.on_target = number("updatedCount");
+  p.failed_digest = k8s::sim::text(*pool, {"status", "failedDigest"});
   if (k8s::sim::text(*pool, {"status", "targetDigest"}) !=
       new_image.substr(new_image.find('@') + 1))
     p.updated = 0;

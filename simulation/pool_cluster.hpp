@@ -58,9 +58,11 @@ public:
   bool says_it_reboots(const std::string& node) const;
 
   struct progress {
-    std::size_t nodes = 0, updated = 0;
+    std::size_t nodes = 0, updated = 0;  // updated: that run new_image, where it is the target
+    std::size_t on_target = 0;           // that run the target, whatever it is
     std::string up_to_date, degraded;  // the pool's conditions' reasons
     std::string message;
+    std::string failed_digest;  // of the image that the pool goes back from, or empty
     friend bool operator==(const progress&, const progress&) = default;
   };
   /// What the pool's status says.

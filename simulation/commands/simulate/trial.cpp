@@ -274,7 +274,7 @@ private:
         const bool is_bad = n == first || n == second;
         if (is_bad && !stays_away) world_->refuse(i, n, simulation::middle_image);
         if (is_bad && stays_away) world_->die_of(i, n, simulation::middle_image);
-        if (!is_bad && stays_away) world_->slow_down(i, n, slow_stage);
+        if (!is_bad && stays_away) world_->stage_slowly(i, n, slow_stage);
       }
     }
     roll_out(simulation::middle_image);
@@ -295,7 +295,7 @@ private:
       if (all[i].goes_back) c.set_on_failure("Halt");
       for (std::size_t n = 0; stays_away && n < trial_.fleet.clusters[i].nodes; ++n) {
         if (!world_->survive(i, n, simulation::middle_image))
-          world_->slow_down(i, n, 1 / slow_stage);
+          world_->stage_slowly(i, n, 1 / slow_stage);
       }
     }
   }
@@ -309,19 +309,26 @@ private:
     std::size_t slots = 1;
     bool goes_back = false;
   };
+  static bool is_digest_of(std::string_view digest, std::string_view image) {
+    return !digest.empty() && image.ends_with(digest);
+  }
   static bool has_settled(const bad_rollout& r, const simulation::pool_cluster& c) {
     const auto p = c.pool_progress();
     if (r.goes_back) return p.degraded == "RolloutReturned" && p.up_to_date == "AllUpdated";
     if (r.slots >= 2) return p.degraded == "RolloutHalted";
     return !c.checks().known_unhealthy().empty();
   }
-  /// A policy may hold the others as soon as one of the two has failed; then nothing is wrong. Nor
-  /// where it still goes back, or where those that were away came back before it had to.
+  /// Nothing is wrong where a policy holds the others as soon as one of the two has failed, where
+  /// all but the failed ones are back already, or where those that were away came back before the
+  /// pool had to stop.
   void judge_bad_rollout(const bad_rollout& r, const simulation::pool_cluster& c) {
     const auto p = c.pool_progress();
     if (p.up_to_date == "AllUpdated" || p.degraded == "RolloutReturned") return;
-    const bool failed = c.checks().known_unhealthy().size() >= 2;
-    if (r.slots < 2 || !failed) return;
+    const std::size_t failed = c.checks().known_unhealthy().size();
+    if (r.slots < 2 || failed < 2) return;
+    if (r.goes_back && is_digest_of(p.failed_digest, simulation::middle_image) &&
+        p.on_target + failed >= p.nodes)
+      return;
     out_.violations.push_back(c.name() + ": two nodes failed with an image, and the pool has not " +
                               (r.goes_back ? "gone back" : "stopped") + " (" + p.degraded + ", " +
                               p.up_to_date + ")");
