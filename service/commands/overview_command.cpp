@@ -55,7 +55,7 @@ int show(const fleet_overview& f, const std::optional<comparison>& compared,
       std::string nowhere;
       for (const auto& [name, t] : f.apis)
         nowhere += (nowhere.empty() ? "no " : ", no ") + t.says.row + " of " +
-                   std::to_string(f.clusters.size()) + " clusters has a " + t.says.unit + " \"" +
+                   std::to_string(f.clusters.size()) + " clusters has the " + t.says.unit + " \"" +
                    a.unit + "\"";
       return complain(nowhere + "; `windlass status -o wide` lists them" + unanswered + wrong);
     }

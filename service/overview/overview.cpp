@@ -363,17 +363,21 @@ bool is_asked_for(const std::string& asked, const std::string& cluster, const st
                            asked.starts_with(cluster + "/") && asked.ends_with(name));
 }
 
-/// Units of that name; where there are none, rows.
+/// Units of that name; where there are none, rows; else units that are called so in a namespace.
 std::vector<place> find_unit(const fleet_overview& f, const std::string& name) {
-  std::vector<place> units, rows;
+  std::vector<place> units, rows, in_namespaces;
   for (const cluster_overview& c : f.clusters)
     for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows) {
         if (is_asked_for(name, c.name, r.name)) rows.push_back({&c, &a, &r, nullptr});
-        for (const units::unit& u : r.units)
+        for (const units::unit& u : r.units) {
           if (is_asked_for(name, c.name, u.name)) units.push_back({&c, &a, &r, &u});
+          const std::string_view after_namespace =
+              std::string_view(u.name).substr(u.name.find('/') + 1);
+          if (name == after_namespace) in_namespaces.push_back({&c, &a, &r, &u});
+        }
       }
-  return units.empty() ? rows : units;
+  return !units.empty() ? units : !rows.empty() ? rows : in_namespaces;
 }
 
 /// What is wrong with it, and with its row as a whole.
