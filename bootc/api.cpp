@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "bootc/pool/guard/guarded.hpp"
 #include "bootc/pool/hold.hpp"
 #include "bootc/pool/metric_table.hpp"

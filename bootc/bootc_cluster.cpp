@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/conditions.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "bootc/pool/news.hpp"
 #include "k8s/client/client.hpp"
 
@@ -176,7 +177,7 @@ std::vector<std::string> bootc_cluster::pools() const {
 }
 
 awaitable<std::optional<rollout_plan>> bootc_cluster::preview(std::string pool,
-                                                              node_pool_reconciler::view of) {
+                                                              plan_view of) {
   return reconciler_.preview(std::move(pool), of);
 }
 

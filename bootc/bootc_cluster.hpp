@@ -1,8 +1,9 @@
 #pragma once
 
 #include "bootc/pool/drains.hpp"
-#include "bootc/pool/node_pool_reconciler.hpp"
+#include "bootc/pool/reconciler/node_pool_reconciler.hpp"
 #include "bootc/pool/others/other_operator.hpp"
+#include "bootc/pool/secrets/pull_secrets.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
@@ -66,10 +67,10 @@ public:
   const node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
   /// How many of its nodes hold a reboot slot.
   std::size_t slotted(const std::string& pool) const;
-  /// What the next pass of this pool would do and why each unit waits; with `everybody_staged` who
+  /// What the next pass of this pool would do and why each unit waits; with `all_staged` who
   /// would go first once all nodes have the image.
   awaitable<std::optional<rollout_plan>> preview(
-      std::string pool, node_pool_reconciler::view of = node_pool_reconciler::view::as_it_is);
+      std::string pool, plan_view of = plan_view::as_it_is);
   /// Lists afresh and names what differs from the views; for tests, at a moment when nothing
   /// changes.
   awaitable<k8s::result<std::vector<std::string>>> differences();

@@ -96,7 +96,7 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
   for (const std::string& name : names) {
     if (stopping_) break;
     auto now = co_await preview(name);
-    auto forecast = co_await preview(name, node_pool_reconciler::view::everybody_staged);
+    auto forecast = co_await preview(name, plan_view::all_staged);
     if (!now || !forecast) continue;
     units::plan_row row = shown(name, *now, *forecast);
     row.units.reserve(now->units.size());

@@ -1,6 +1,7 @@
 // A pool of thousands of nodes: nothing that is done for it may keep the loop for itself.
+#include "bootc/tags/tag_watcher.hpp"
 #include "bootc/pool/drains.hpp"
-#include "bootc/pool/node_pool_reconciler.hpp"
+#include "bootc/pool/reconciler/node_pool_reconciler.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/kubeconfig.hpp"
@@ -42,7 +43,7 @@ public:
     std::size_t turns_of_others = 0;
     std::string policy;
   };
-  outcome look(node_pool_reconciler::view of = node_pool_reconciler::view::as_it_is) {
+  outcome look(plan_view of = plan_view::as_it_is) {
     outcome out;
     const bool show =
         std::getenv("WINDLASS_SHOW") != nullptr;  // turns are measured where time is real

@@ -1,5 +1,7 @@
 // Longer than most files: one scenario per behaviour of a pool against an API server, each readable
 // alone.
+#include "bootc/pool/rollout_policy.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/names.hpp"
 #include "formats/digest.hpp"

@@ -1,7 +1,7 @@
 // Longer than most files: the planner's rules as one table of situations, each readable alone.
 #include "bootc/pool/rollout_planner.hpp"
 
-#include "bootc/pool/action_patch.hpp"
+#include "bootc/pool/reconciler/action_patch.hpp"
 #include "bootc/pool/notes/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 

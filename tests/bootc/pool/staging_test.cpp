@@ -1,4 +1,4 @@
-#include "bootc/pool/action_patch.hpp"
+#include "bootc/pool/reconciler/action_patch.hpp"
 #include "bootc/pool/notes/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 

@@ -1,0 +1,242 @@
+#include "bootc/pool/reconciler/pool_reader.hpp"
+
+#include "bootc/pool/others/other_operator.hpp"
+#include "bootc/pool/rollout_planner.hpp"
+#include "bootc/pool/rollout_policy.hpp"
+#include "bootc/pool/secrets/pull_secrets.hpp"
+#include "bootc/tags/tag_watcher.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bootc {
+namespace {
+
+/// Some microseconds each: below a millisecond a turn, which the clock sees to between steps.
+constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000, steps_at_once = 25;
+
+/// Gives many of them back, as many in a turn as were taken.
+template <class T>
+awaitable<void> free_all(reactor::loop& l, std::vector<T>& all) {  // borrowed
+  while (all.size() > copies_a_turn) {
+    all.erase(all.end() - static_cast<std::ptrdiff_t>(copies_a_turn), all.end());
+    co_await l.yield();
+  }
+  all.clear();
+}
+
+template <class View>
+awaitable<void> drop_all(reactor::loop& l, copies<View>& known) {  // borrowed
+  for (auto one = known.begin(); one != known.end();) {
+    for (std::size_t n = 0; n < copies_a_turn && one != known.end(); ++n, ++one)
+      one->second.reset();
+    if (one == known.end()) break;
+    const std::string next = one->first;
+    co_await l.yield();
+    one = known.lower_bound(next);
+  }
+}
+
+}  // namespace
+
+/// What a plan is made from.
+struct pool_reader::reading {
+  std::vector<std::shared_ptr<const k8s::node>> nodes;
+  std::vector<std::shared_ptr<const bootc_node>> bootc_nodes;
+  pool_world world;
+};
+
+/// Copies of what the store has, which changes meanwhile.
+template <class View>
+awaitable<void> pool_reader::copy_all(const k8s::store<View>& from, copies<View>& known,
+                                               std::vector<std::shared_ptr<const View>>& into) {
+  into.reserve(known.size());
+  const bool keeps = keep_copies_;
+  has_copies_ = has_copies_ || keeps;
+  for (auto one = known.begin(); one != known.end();) {
+    std::size_t looked_at = 0, taken = 0;
+    for (; one != known.end() && taken < copies_a_turn && looked_at < steps_a_turn &&
+           !reactor::turn::is_over();
+         ++one) {
+      ++looked_at;
+      std::shared_ptr<const View> copy = one->second;
+      if (!copy) {
+        const View* v = from.find("", one->first);
+        if (!v) continue;
+        copy = std::make_shared<const View>(*v);
+        ++taken;
+        if (keeps) one->second = copy;
+      }
+      into.push_back(std::move(copy));
+    }
+    copied_ += taken;
+    if (one == known.end()) break;
+    const std::string next = one->first;
+    co_await loop_.yield();
+    one = known.lower_bound(next);
+  }
+}
+
+awaitable<void> pool_reader::drop_unused_copies() {
+  if (!has_copies_ || keep_copies_) co_return;
+  has_copies_ = false;
+  co_await drop_all(loop_, views_.copied_nodes);
+  co_await drop_all(loop_, views_.copied_bootc_nodes);
+}
+
+awaitable<void> pool_reader::give_back(rollout_plan spent) {
+  co_await free_all(loop_, spent.actions);
+  co_await free_all(loop_, spent.units);
+}
+
+awaitable<bool> pool_reader::gather(std::string pool, reading& into) {
+  co_await copy_all(views_.nodes, views_.copied_nodes, into.nodes);
+  co_await copy_all(views_.bootc_nodes, views_.copied_bootc_nodes, into.bootc_nodes);
+  pool_world& world = into.world;
+  world.drains = co_await drains_of(pool);
+  const node_pool* found = views_.pools.find("", pool);
+  if (!found) co_return false;
+  world.pool = *found;
+  world.nodes.reserve(into.nodes.size());
+  world.bootc_nodes.reserve(into.bootc_nodes.size());
+  for (const auto& n : into.nodes) world.nodes.push_back(n.get());
+  for (const auto& b : into.bootc_nodes) world.bootc_nodes.push_back(b.get());
+  if (settings_.secrets) {
+    world.operator_ns = settings_.secrets->ns();
+    if (found->spec.pull_secret) {
+      settings_.secrets->want(*found->spec.pull_secret);
+      world.secret = settings_.secrets->state_of(*found->spec.pull_secret);
+    }
+  }
+  if (settings_.tags) world.tag = settings_.tags->of(follower(pool));
+  if (settings_.other) world.other_operator = settings_.other->known();
+  world.now = loop_.wall();
+  world.stale = settings_.is_current && !settings_.is_current();
+  co_return true;
+}
+
+awaitable<drains_by_node> pool_reader::drains_of(std::string pool) {
+  std::function<bool(const std::string&)> is_its = [this, pool](const std::string& node) {
+    const bootc_node* b = views_.bootc_nodes.find("", node);
+    const node_pool* of = views_.pools.find("", pool);
+    return b && of && b->meta.owner.uid == of->meta.uid;
+  };
+  co_return co_await drains_.progress(std::move(is_its));
+}
+
+awaitable<rollout_plan> pool_reader::decide(reading& from) {
+  rollout_plan made;
+  {
+    rollout_planning planning(from.world);
+    std::size_t in_turn = 0;
+    while (!planning.advance(steps_at_once)) {
+      if ((in_turn += steps_at_once) < steps_a_turn && !reactor::turn::is_over()) continue;
+      in_turn = 0;
+      co_await loop_.yield();
+    }
+    made = planning.take();
+    while (!planning.give_back(copies_a_turn)) co_await loop_.yield();
+  }
+  co_await free_all(loop_, from.bootc_nodes);
+  co_await free_all(loop_, from.nodes);
+  co_return made;
+}
+
+awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
+  rollout_plan first;
+  {
+    reading now;
+    const bool there = co_await gather(pool, now);
+    if (!there) co_return first;
+    now.world.assume_staged = of == plan_view::all_staged;
+    first = co_await decide(now);
+  }
+  if (!settings_.policy || !first.moves || first.units.empty()) co_return first;
+  const auto is_staged = [of](const unit& u) {
+    return u.may_take_slot || (of == plan_view::all_staged &&
+                               (u.state == unit_state::pending || u.state == unit_state::staging));
+  };
+  const bool any_waits =
+      std::any_of(first.units.begin(), first.units.end(),
+                  [&](const unit& u) { return is_staged(u) && (!u.slotted || u.starting); });
+  // No node starts without the policy's answer.
+  for (unit& u : first.units)
+    if (u.starting) u.slotted = u.starting = false;
+  if (!any_waits) co_return first;
+  policy_question question;
+  question.cluster = settings_.cluster;
+  question.pool = pool;
+  question.units = std::move(first.units);
+  question.capacity = first.capacity;
+  question.halted = first.halted;
+  question.now = loop_.wall();
+  if (const node_pool* p = views_.pools.find("", pool)) {
+    question.pack = p->policy();
+    question.pool_labels = p->meta.labels;
+    question.pool_annotations = p->meta.annotations;
+    question.paused = p->spec.paused;
+    const bool is_about_this = p->status.observed_generation == p->meta.generation;
+    if (of == plan_view::as_it_is && is_about_this) question.published = p->status.policy_waits;
+  }
+  for (unit& u : question.units) {
+    if (is_staged(u)) u.state = unit_state::staged;
+    if (u.slotted) ++question.occupied;
+  }
+  co_await free_all(loop_, first.actions);
+  co_await free_all(loop_, first.holds);
+  policy_answer answer = co_await settings_.policy->ask(std::move(question));
+  // The world may have changed while the policy thought, so it is read again.
+  reading now;
+  const bool there = co_await gather(pool, now);
+  if (!there) co_return rollout_plan{};
+  now.world.assume_staged = of == plan_view::all_staged;
+  now.world.policy = std::move(answer);
+  rollout_plan out = co_await decide(now);
+  auto spent = std::make_shared<policy_answer>(std::move(now.world.policy));
+  reactor::turn::leave_to_a_worker([](const std::shared_ptr<policy_answer>& all) { *all = {}; },
+                                   std::move(spent));
+  co_return out;
+}
+
+awaitable<rollout_plan> pool_reader::plan(std::string pool, plan_view of) {
+  if (settings_.other && !settings_.other->known().empty()) co_await settings_.other->look();
+  rollout_plan out = co_await plan_once(pool, of);
+  const bool acts = !out.actions.empty() || out.status_changed;
+  if (!settings_.other || !acts) co_return out;
+  co_await settings_.other->look();
+  if (settings_.other->known().empty()) co_return out;
+  out = co_await plan_once(std::move(pool), of);
+  co_return out;
+}
+
+void pool_reader::follow_tag(const std::string& pool) {
+  if (!settings_.tags) return;
+  const std::string who = follower(pool);
+  const node_pool* p = views_.pools.find("", pool);
+  auto image = p ? registry::parse_image_ref(p->spec.image_ref)
+                 : reactor::result<registry::image_ref>(
+                       reactor::make_fault(reactor::errc::not_found, "", ""));
+  if (!image || !image->digest.empty() || p->meta.deleting()) return settings_.tags->leave(who);
+  tag_watcher::wish w;
+  w.image = std::move(*image);
+  w.ref = p->spec.image_ref;
+  const node_pool_status& known = p->status;
+  if (known.resolved_ref == w.ref && !known.target_digest.empty()) {
+    w.known = known.available_digest.empty() ? known.target_digest : known.available_digest;
+    if (auto next = reactor::parse_rfc3339(known.next_tag_resolution_time)) w.not_before = *next;
+  }
+  if (settings_.secrets && p->spec.pull_secret) {
+    settings_.secrets->want(*p->spec.pull_secret);
+    // Nobody is asked without it while it is on its way.
+    if (settings_.secrets->state_of(*p->spec.pull_secret).is == secret_state::kind::unknown) return;
+    w.secret = settings_.secrets->content_of(*p->spec.pull_secret);
+  }
+  w.asked = [wake = settings_.wake, pool] {
+    if (wake) wake(pool);
+  };
+  settings_.tags->follow(who, std::move(w));
+}
+
+}  // namespace bootc
