@@ -259,7 +259,7 @@ std::vector<mutant> mutants() {
       {"consistency.lua", "if a.protocol ~= b.protocol then\n", "if false then\n"},
       {"consistency.lua", "if a.evidence ~= b.evidence then", "if false then"},
       {"consistency.lua", "if moved_a ~= moved_b and", "if false and"},
-      {"consistency.lua", "elseif commit ~= is and pin.value ~= is and", "elseif false and"},
+      {"consistency.lua", "elseif commit ~= is and pin.value ~= is then", "elseif false then"},
       {"consistency.lua", "if facts.takes_part(train, need.holder) and not", "if false and not"},
       {"consistency.lua", "      if why then\n        all = false",
        "      if false then\n        all = false"},
@@ -267,7 +267,8 @@ std::vector<mutant> mutants() {
       {"consistency.lua", "if theirs.value ~= ours.value and", "if false and"},
       {"consistency.lua", "if image.was and image.digest and", "if false and"},
       {"consistency.lua", "version ~= nil and version:match(\"^%d+%.%d+%.%d+$\") ~= nil", "true"},
-      {"consistency.lua", "if pin.kind == \"floating\" or floats(pin.value) then", "if false then"},
+      {"consistency.lua", "if pin.kind == \"floating\" or facts.floats(pin.value) then",
+       "if false then"},
       {"consistency.lua", "if train.reqs_payload_commit and", "if false and"},
       {"freeze.lua", "return base ~= nil and", "return false and"},
       {"freeze.lua", "if train.bump == name then", "if false then"},
@@ -332,6 +333,17 @@ TEST(TrainRules, OfFiveHundredProjectsIsAnswered) {
     misspelt.pins.push_back(
         pin_line(("projekt-" + std::to_string(i)).c_str(), "Kata", "version", "3.23.0"));
   EXPECT_EQ(ask(policy, hook::check, misspelt.text("")).verdict, decision::deny);
+  // Nor do commits that are cut short, as many as there are whole ones.
+  generated shortened = fitting_train();
+  for (int i = 0; i < 500; ++i) {
+    char digits[8];
+    std::snprintf(digits, sizeof digits, "%07x", i + 1);
+    const std::string field = "f" + std::to_string(i);
+    shortened.pins.push_back(pin_line("Kata", "td-shim", field.c_str(), digits));
+    shortened.tags.push_back("project: td-shim, tag: v" + field + ", commit: " + digits +
+                             std::string(33, '0'));
+  }
+  EXPECT_EQ(ask(policy, hook::check, shortened.text("")).verdict, decision::allow);
   for (const hook which : {hook::check, hook::plan}) {
     const train_answer a = ask(policy, which, g.text(""));
     EXPECT_EQ(a.verdict, decision::allow) << releases::ids(a.findings);

@@ -24,5 +24,6 @@ return {
   ["train.schema"] = "put the field right that the evidence names",
   ["train.skew"] = "pin two that speak the same protocol",
   ["train.tag-exists"] = "take the next patch as the tag",
+  ["train.unknown-field"] = "call it {to}",
   ["train.unknown-name"] = "write a name that is known, or add {from} to `projects`",
 }

@@ -84,8 +84,6 @@ end
 -- A project's candidate is the commit that the train pins, and the one that its release names: a train that was tested with one commit and
 -- tags another one is no train.
 local function candidates(train, add)
-  -- A candidate may be cut short as a pin may.
-  local function begins(commit, short) return #short >= 7 and short:match("^%x+$") ~= nil and commit:sub(1, #short) == short end
   for _, project in ipairs(train.projects) do
     local is = project.candidate
     local pin = project.name ~= tables.bundle and facts.pin(train, tables.pinned_by, project.name, "version")
@@ -94,7 +92,7 @@ local function candidates(train, add)
       if commit == nil and pin.value ~= is then
         not_evaluated(add, facts.subject(pin), "train.candidate-mismatch", "no tag says which commit " .. pin.value
           .. " is, so it was not compared with the candidate " .. is .. ": `train facts --clone` reads tags", facts.place(train, pin))
-      elseif commit ~= is and pin.value ~= is and not begins(commit, is) then
+      elseif commit ~= is and pin.value ~= is then
         add("train.candidate-mismatch", "project/" .. project.name, pin.holder .. " pins " .. pin.value .. (commit ~= pin.value and " (" .. commit .. ")" or "")
           .. ", the candidate is " .. is, { from = is, to = commit, rule = "candidate", evidence = facts.place(train, pin) })
       end
@@ -239,9 +237,22 @@ local function same_version(train, add, results)
   end
 end
 
+-- The pins of a row of mirrors.
+local function mirrored(train, what)
+  if what.field then return { facts.pin(train, what.holder, what.project, what.field) } end
+  local apart, list = {}, {}
+  for _, row in ipairs(tables.mirrors) do
+    if row.field and row.holder == what.holder and row.project == what.project then apart[row.field] = true end
+  end
+  for _, pin in ipairs(facts.pins_of(train, what.holder, what.project)) do
+    if not apart[pin.field] then list[#list + 1] = pin end
+  end
+  return list
+end
+
 local function mirrors(train, add, results)
   for _, what in ipairs(tables.mirrors) do
-    local list = facts.pins_of(train, what.holder, what.project)
+    local list = mirrored(train, what)
     local ours, commit
     if #list > 0 then ours, commit = pinned(train, what.project, add) end
     if #list > 0 and not ours then
@@ -279,18 +290,11 @@ local function mirrors(train, add, results)
   end
 end
 
-local function floats(value)
-  for _, pattern in ipairs(tables.floating) do
-    if value == pattern or (pattern:match("[%^%$]") and value:match(pattern)) then return true end
-  end
-  return false
-end
-
 local function each_pin(train, add)
   local released = facts.is_released(train)
   for _, pin in ipairs(train.pins) do
     local at = { from = pin.value, evidence = facts.place(train, pin) }
-    if pin.kind == "floating" or floats(pin.value) then
+    if pin.kind == "floating" or facts.floats(pin.value) then
       at.severity = not released and "info" or nil
       add("train.floating-pin", facts.subject(pin), pin.value .. " names something else tomorrow", at)
     elseif pin.comment then

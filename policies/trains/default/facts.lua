@@ -119,6 +119,8 @@ function facts.projects_of(suite)
   return a and { a, b } or {}
 end
 
+function facts.is_commit(text) return #text == 40 and text:match("^%x+$") ~= nil end
+
 function facts.key_of_pin(pin) return pin.holder .. "/" .. pin.project .. "." .. pin.field end
 
 -- What an entry of a list is called, where its place is told.
@@ -176,11 +178,11 @@ local function once(name, list, wrong)
   return out
 end
 
--- An entry without the fields that say nothing.
+-- An entry without the fields that say nothing; a commit has small letters, as git writes it.
 local function said(entry)
   local out = {}
   for name, value in pairs(entry) do
-    if value ~= "" then out[name] = value end
+    if value ~= "" then out[name] = type(value) == "string" and facts.is_commit(value) and value:lower() or value end
   end
   return out
 end
@@ -276,11 +278,14 @@ end
 function facts.read(document, add)
   local out = { file = document.file or "train" }
   local guess = names.guess(50000)
-  local function wrong(place, why, id)
-    add(id or "train.schema", "train/" .. tostring(document.train or "?"), why, { evidence = out.file .. ": " .. place })
+  local function wrong(place, why)
+    add("train.schema", "train/" .. tostring(document.train or "?"), why, { evidence = out.file .. ": " .. place })
   end
+  -- One that is nearly a known one is that one, misspelt: a freeze, or what a pin was, would be lost.
   local function unknown(place, name, known)
-    wrong(place, "no document of this form has the field '" .. name .. "'" .. guess(name, known), "train.unknown-field")
+    local near, which = guess(name, known)
+    add("train.unknown-field", "train/" .. tostring(document.train or "?"), "no document of this form has the field '" .. name .. "'" .. near,
+      { from = name, to = which, severity = which and "error", evidence = out.file .. ": " .. place })
   end
   -- True when everything needed is there and everything there is what it should be. (pairs goes through names in their order.)
   local function good(entry, shape, place)
@@ -345,18 +350,29 @@ function facts.read(document, add)
   end
   out.own_edges, out.edges = out.edges, with_edges(out.edges, only)
   out.by_name, out.tag_commit, out.commits, out.pin_at, out.pins_by, out.holds = {}, {}, {}, {}, {}, {}
-  local function commit_of(project, commit)
-    local list = out.commits[project] or {}
-    out.commits[project] = list
+  -- The whole commits that are known of each project, by their first digits: what is written with fewer digits is one of them.
+  local function know(project, commit)
+    if not commit or not facts.is_commit(commit) then return end
+    local key = project .. " " .. commit:sub(1, 7)
+    local list = out.commits[key] or {}
+    out.commits[key] = list
     list[commit] = true
   end
   for _, p in ipairs(out.projects) do
     out.by_name[p.name] = p
-    if p.candidate then commit_of(p.name, p.candidate) end
+    know(p.name, p.candidate)
+  end
+  for _, t in ipairs(out.tags) do know(t.project, t.commit) end
+  for _, pin in ipairs(out.pins) do know(pin.project, pin.value) end
+  for _, a in ipairs(out.ancestry) do
+    know(a.project, a.from)
+    know(a.project, a.to)
   end
   for _, t in ipairs(out.tags) do
-    out.tag_commit[t.project .. " " .. t.tag] = t.commit
-    if t.commit then commit_of(t.project, t.commit) end
+    out.tag_commit[t.project .. " " .. t.tag] = t.commit and (facts.commit(out, t.project, t.commit, add) or t.commit)
+  end
+  for _, p in ipairs(out.projects) do
+    p.candidate = p.candidate and (facts.commit(out, p.name, p.candidate, add) or p.candidate)
   end
   for _, pin in ipairs(out.pins) do
     out.pin_at[facts.key_of_pin(pin)] = pin
@@ -377,7 +393,13 @@ function facts.takes_part(train, project) return train.by_name[project] ~= nil o
 function facts.is_planned(train) return train.phase == nil or train.phase == "planning" end
 function facts.is_released(train) return train.phase == "released" or train.phase == "post" end
 
-function facts.is_commit(text) return text:match("^%x+$") ~= nil and #text == 40 end
+-- Whether a name is one of those that name something else tomorrow.
+function facts.floats(value)
+  for _, pattern in ipairs(tables.floating) do
+    if value == pattern or (pattern:match("[%^%$]") and value:match(pattern)) then return true end
+  end
+  return false
+end
 
 -- The commit that a value stands for: a commit, a tag that is known, or the one commit that begins so; else nil.
 function facts.commit(train, project, value, add)
@@ -387,8 +409,9 @@ function facts.commit(train, project, value, add)
   if at then return at end
   if value:match("^%x+$") and #value >= 7 then
     local found
-    for commit in pairs(train.commits[project] or {}) do
-      if commit:sub(1, #value) == value then
+    local digits = value:lower()
+    for commit in pairs(train.commits[project .. " " .. digits:sub(1, 7)] or {}) do
+      if commit:sub(1, #value) == digits then
         if found then
           add("train.ambiguous-commit", "pin/" .. project .. "/" .. value, value .. " begins more than one commit",
             { evidence = train.file .. ": tags" })

@@ -77,8 +77,28 @@ local function timed(train, add)
   if frozen then
     check("freeze.since", frozen.since)
     check("freeze.until", frozen["until"])
+    local since, ends = days.moment(frozen.since), days.moment(frozen["until"], "end")
+    if since and ends and ends < since then
+      add("train.schema", "train/" .. (train.train or "?"), "it ends " .. frozen["until"] .. ", before it begins " .. frozen.since,
+        { from = frozen["until"], to = frozen.since, evidence = train.file .. ": freeze.until" })
+    end
   end
-  for _, release in ipairs(train.releases) do check("releases[" .. release.tag .. "].date", release.date) end
+  local before
+  for _, release in ipairs(train.releases) do
+    local place = "releases[" .. release.tag .. "]"
+    check(place .. ".date", release.date)
+    -- The latest is the last, by the dates, else by the versions: the next one is counted from there.
+    local day, former = days.moment(release.date), before and days.moment(before.date)
+    local backwards = day and former and day < former
+    if before and not (day and former) then
+      backwards = semver.valid(release.tag) and semver.valid(before.tag) and semver.compare(release.tag, before.tag) < 0
+    end
+    if backwards then
+      add("train.schema", "train/" .. (train.train or "?"), release.tag .. " stands behind " .. before.tag .. ", which is later: the latest release is the last",
+        { from = release.tag, to = before.tag, evidence = train.file .. ": " .. place })
+    end
+    before = release
+  end
 end
 
 -- check(train, add): what a freeze forbids.

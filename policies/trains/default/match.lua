@@ -8,7 +8,7 @@ end
 
 -- A version, or a commit of which the first seven digits are enough.
 local function is(version, commit, wanted)
-  return same(version, wanted) or (commit ~= nil and #wanted >= 7 and commit:sub(1, #wanted) == wanted)
+  return same(version, wanted) or (commit ~= nil and #wanted >= 7 and commit:sub(1, #wanted) == wanted:lower())
 end
 
 local questions = {

@@ -23,6 +23,7 @@ end
 
 test("what was released together fits together", function()
   expect_equal({ match({ client = "0.16.0" }) }, { { "v0.17.0 v0.17.0 released together" }, "" })
+  expect_equal(match({ client = "AAAAAAA" }), { "v0.17.0 v0.17.0 released together" })
   expect_equal(match({ client = "aaaaaaa" }), { "v0.17.0 v0.17.0 released together" })
   expect_equal(match({ bundle = "3.22.0" }), { "v0.16.0 v0.15.0 released together" })
   expect_equal(match({ train = "v0.18.0" }), { "v0.18.0 v0.17.0 released together" })

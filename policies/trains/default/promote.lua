@@ -57,8 +57,10 @@ function promote.plan(train, project, tag, add)
     add("train.schema", subject, "there is no candidate of it", { evidence = train.file .. ": projects" })
     return none
   end
-  if tag == "" then
-    add("train.schema", subject, "no tag is named", { evidence = train.file .. ": promote.tag" })
+  local no_tag = tag == "" and "no tag is named" or facts.floats(tag) and tag .. " names something else tomorrow: a release has a tag of its own"
+    or not (tag:match("^[%w_][%w_.-]*$") and #tag <= 100) and "'" .. tag .. "' cannot be part of the tag of an image" or nil
+  if no_tag then
+    add("train.schema", subject, no_tag, { evidence = train.file .. ": promote.tag", clears = "name a tag such as v1.2.3" })
     return none
   end
   local rows = {}

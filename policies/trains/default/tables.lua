@@ -107,11 +107,13 @@ return {
       forms = { "{}", "enclave-cc-SIM-sample-kbc-{}", "enclave-cc-HW-cc-kbc-{}" } },
   },
 
-  -- Who must pin what the train pins.
+  -- Who must pin what the train pins. With a `field` it is about that pin, else about all that no other row names.
   mirrors = {
     { name = "caa_gc", holder = "cloud-api-adaptor", project = "guest-components" },
     { name = "caa_kbs", holder = "cloud-api-adaptor", project = "Trustee" },
     { name = "caa_kata", holder = "cloud-api-adaptor", project = "Kata" },
+    { name = "caa_kata_module", holder = "cloud-api-adaptor", project = "Kata", field = "go.mod" },
+    { name = "caa_kata_chart", holder = "cloud-api-adaptor", project = "Kata", field = "kata-deploy" },
   },
 
   -- The steps of a train. `order` of a document picks the list: "after" (its own projects are tagged after the bundle, since

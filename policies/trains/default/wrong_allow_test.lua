@@ -152,6 +152,26 @@ test("a candidate that is cut short is the commit that it begins", function()
   expect_equal(said(policy.train.check(t)), { "error train.candidate-mismatch project/Trustee" })
 end)
 
+test("a commit is one commit, however many digits and in which case it is written", function()
+  local whole = train({ tags = { { project = "Trustee", tag = "v0.17.0", commit = B:sub(1, 12) } },
+    freeze = { project = "Trustee", baseCommit = B:sub(1, 7):upper() } })
+  whole.projects[3].candidate, whole.projects[3].release = B:sub(1, 9):upper(), "v0.17.0"
+  expect_equal(said(policy.train.check(whole)), {})
+  pin(whole, "Kata", "Trustee", "version", B:upper())
+  expect_equal(said(policy.train.check(whole)), {})
+  -- Consent to it is consent to the commit.
+  local same = train()
+  same.projects[3].candidate = B:sub(1, 9)
+  expect_equal(policy.train.check(same).hash, policy.train.check(train()).hash)
+  -- Digits that begin two commits name neither.
+  same.tags = { { project = "Trustee", tag = "v0.16.0", commit = ("b"):rep(39) .. "a" } }
+  expect_true(find(policy.train.check(same), "train.ambiguous-commit"))
+  -- A candidate may be the name of a tag, too.
+  local tagged = train({ tags = { { project = "Trustee", tag = "v0.17.0", commit = B } } })
+  tagged.projects[3].candidate = "v0.17.0"
+  expect_equal(said(policy.train.check(tagged)), {})
+end)
+
 test("an image that is named without a tag follows its version", function()
   local function images(value) return said(policy.train.check(pin(train(), "Kata", "Trustee", "images.kbs", value))) end
   expect_equal(images("ghcr.io/x/staged-images/kbs-grpc-as"), {})
@@ -172,6 +192,19 @@ test("odd and even are about the minor, whichever release the list begins with",
   expect_equal(next_of("odd", "3.22.0", "3.23.0", "3.24.0", "3.25.0"), "3.25.0")
   expect_equal(next_of("even", "3.22.0", "3.23.0"), "off 3.24.0")
   expect_equal(next_of("even", "3.23.0", "3.24.0"), "off 3.24.0")
+end)
+
+test("releases stand in their order, the latest last", function()
+  local function told(releases)
+    local found = find(policy.train.check(train({ releases = releases })), "train.schema")
+    return found and found.why
+  end
+  expect_equal(told({ { tag = "3.22.0" }, { tag = "3.23.0" } }), nil)
+  expect_equal(told({ { tag = "3.23.0" }, { tag = "3.22.0" } }), "3.22.0 stands behind 3.23.0, which is later: the latest release is the last")
+  -- A patch of an older line may be the later one.
+  expect_equal(told({ { tag = "3.23.0", date = "2026-01-01" }, { tag = "3.22.1", date = "2026-01-02" } }), nil)
+  expect_equal(told({ { tag = "3.22.0", date = "2026-01-02" }, { tag = "3.23.0", date = "2026-01-01" } }),
+    "3.23.0 stands behind 3.22.0, which is later: the latest release is the last")
 end)
 
 test("what has nothing to be compared with is said, and how far a mirror is behind", function()
@@ -427,6 +460,12 @@ test("only images of the project are promoted", function()
   expect_equal({ #answer.retag, find(answer, "train.schema").why }, { 0, "tables.lua promotes no image of it: there is nothing to give a name" })
   t.promote = { project = "Trustee", tag = "" }
   expect_equal(find(policy.train.promote(t), "train.schema").why, "no tag is named")
+  -- A release has a tag of its own, that the name of an image can have.
+  for _, tag in ipairs({ "latest", "main", "v1 0", "../x", "-v1", "v0.17.0%1", ("v"):rep(101) }) do
+    t.promote.tag = tag
+    answer = policy.train.promote(t)
+    expect_equal({ #answer.retag, find(answer, "train.schema").subject }, { 0, "project/Trustee" }, tag)
+  end
 end)
 
 test("what a frozen project is pinned by, and what it pins, does not move", function()
@@ -483,6 +522,10 @@ test("a lock has a window, to the second and in any zone", function()
     if f.id == "train.schema" then places[#places + 1] = f.evidence end
   end
   expect_equal(places, { "train: freeze.since", "train: freeze.until" })
+  t.freeze.since, t.freeze["until"] = "2026-11-25", "2026-11-24"
+  expect_equal(find(policy.train.check(t), "train.schema").why, "it ends 2026-11-24, before it begins 2026-11-25")
+  t.freeze["until"] = "2026-11-25"
+  expect_true(find(policy.train.check(t), "train.schema") == nil)
 end)
 
 test("an unknown name is reported with the nearest known one", function()
