@@ -1,9 +1,9 @@
 #include "releases/commands/facts.hpp"
 
-#include "releases/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/process.hpp"
 #include "releases/commands/train_document.hpp"
+#include "releases/trains/train.hpp"
 
 #include <boost/json.hpp>
 
@@ -197,6 +197,9 @@ private:
     std::map<std::string, std::string> texts;
     auto read = co_await policies::trains::ask_sources(packs_, std::move(who), project, texts);
     if (!read) co_return read.error();
+    if (!read->known && !read->near.empty() && !settings_.own.contains(project))
+      co_return make_fault(errc::not_found, "--clone " + project + "=" + folder,
+                           "no project is called " + project + "; is it '" + read->near + "'?");
     if (!read->known) {
       notes_.push_back("train facts: no table says which files of " + project +
                        " name its pins, so only its tags were read");
@@ -359,6 +362,7 @@ void add_known(const policies::value& document, fact_settings& settings) {
   for (const policies::value& project : *projects) {
     std::string at = project.text_of("candidate");
     if (at.empty()) at = project.text_of("release");
+    settings.own.insert(project.text_of("name"));
     if (is_revision(at)) settings.revisions.emplace(project.text_of("name"), std::move(at));
   }
 }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct fact_settings {
     std::string value, was;
   };
   std::map<std::string, pin> pins;
+  std::set<std::string> own;  // the projects that the document has, whatever they are called
 };
 
 /// What a document says already of what is asked for: images and tags, pins, and at which commit

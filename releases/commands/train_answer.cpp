@@ -1,6 +1,7 @@
 #include "releases/commands/train_answer.hpp"
 
 #include "releases/commands/release_view.hpp"
+#include "releases/commands/train_document.hpp"
 #include "releases/commands/train_view.hpp"
 
 #include <boost/json.hpp>
@@ -326,7 +327,43 @@ std::string graph(const train_answer& plan, const value& train) {
   return out + "  }\n}\n";
 }
 
-std::string release_notes(const train_answer& a, const value& train) {
+namespace {
+
+/// The pins of a document, each under the name that a list of changes gives it.
+std::map<std::string, const value*> pins_by_key(const value& document) {
+  std::map<std::string, const value*> all;
+  if (const value::array* pins = document.list_of("pins"))
+    for (const value& pin : *pins) all.emplace(pin_key(pin), &pin);
+  return all;
+}
+
+/// What is pinned otherwise than in `former`, each on a line of a table of Markdown; without one,
+/// than the document says that it was.
+std::string changed_pins(const value& train, const value& former) {
+  std::string rows;
+  const auto row = [&](const value& pin, const std::string& from, const std::string& to) {
+    if (from != to)
+      rows += "| " + markdown(pin.text_of("holder")) + " | " + markdown(pin.text_of("project")) +
+              " " + markdown(pin.text_of("field")) + " | " + markdown(from) + " | " + markdown(to) +
+              " |\n";
+  };
+  const std::map<std::string, const value*> now = pins_by_key(train), before = pins_by_key(former);
+  for (const auto& [key, pin] : now) {
+    const auto there = before.find(key);
+    std::string from = there != before.end() ? there->second->text_of("value")
+                       : former.is_null()    ? pin->text_of("was")
+                                             : "(new)";
+    if (from.empty()) from = pin->text_of("value");
+    row(*pin, from, pin->text_of("value"));
+  }
+  for (const auto& [key, pin] : before)
+    if (!now.contains(key)) row(*pin, pin->text_of("value"), "(gone)");
+  return rows;
+}
+
+}  // namespace
+
+std::string release_notes(const train_answer& a, const value& train, const value& former) {
   std::string out = "# " + markdown(title_of(train)) + "\n\n";
   out += "| project | release | commit | protocol |\n| --- | --- | --- | --- |\n";
   const value::array none;
@@ -334,15 +371,7 @@ std::string release_notes(const train_answer& a, const value& train) {
   for (const value& p : projects != nullptr ? *projects : none)
     out += "| " + markdown(p.text_of("name")) + " | " + markdown(p.text_of("release")) + " | " +
            markdown(p.text_of("candidate")) + " | " + markdown(p.text_of("protocol")) + " |\n";
-  std::string moved;
-  const value::array* pins = train.list_of("pins");
-  for (const value& p : pins != nullptr ? *pins : none) {
-    const std::string former = p.text_of("former").empty() ? p.text_of("was") : p.text_of("former");
-    if (!former.empty() && former != p.text_of("value"))
-      moved += "| " + markdown(p.text_of("holder")) + " | " + markdown(p.text_of("project")) + " " +
-               markdown(p.text_of("field")) + " | " + markdown(former) + " | " +
-               markdown(p.text_of("value")) + " |\n";
-  }
+  const std::string moved = changed_pins(train, former);
   if (!moved.empty())
     out += "\n## Changes\n\n| in | of | from | to |\n| --- | --- | --- | --- |\n" + moved;
   std::string known;

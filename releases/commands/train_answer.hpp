@@ -2,8 +2,8 @@
 
 #include "app/output.hpp"
 #include "policies/host/value.hpp"
-#include "releases/trains/train.hpp"
 #include "releases/commands/train_arguments.hpp"
+#include "releases/trains/train.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -29,7 +29,9 @@ page explain_text(const policies::trains::train_answer& a, const std::string& ab
 std::string checklist(const policies::trains::train_answer& plan, const policies::value& train);
 /// The steps and the projects as a graph for Graphviz.
 std::string graph(const policies::trains::train_answer& plan, const policies::value& train);
-/// Release notes as Markdown.
-std::string release_notes(const policies::trains::train_answer& a, const policies::value& train);
+/// Release notes as Markdown. `former` is the train before, whose pins tell what changed; null: the
+/// document tells (`was`).
+std::string release_notes(const policies::trains::train_answer& a, const policies::value& train,
+                          const policies::value& former);
 
 }  // namespace cli

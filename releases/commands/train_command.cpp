@@ -2,8 +2,6 @@
 #include "app/login_helpers.hpp"
 #include "app/output.hpp"
 #include "app/run_to_end.hpp"
-#include "releases/trains/known.hpp"
-#include "releases/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/system/files.hpp"
@@ -14,6 +12,8 @@
 #include "releases/commands/train_answer.hpp"
 #include "releases/commands/train_diff.hpp"
 #include "releases/commands/train_document.hpp"
+#include "releases/trains/known.hpp"
+#include "releases/trains/train.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
@@ -214,7 +214,7 @@ result<shown_answer> show(const asking& a, const train_answer& answer) {
   const colours tint = colours_at(STDOUT_FILENO);
   shown_answer out;
   switch (arguments.what) {
-    case command::notes: out.plain = release_notes(answer, train); return out;
+    case command::notes: out.plain = release_notes(answer, train, a.former); return out;
     case command::explain:
       out.machine = explain_json(answer, arguments.about);
       out.text = explain_text(answer, arguments.about, tint);

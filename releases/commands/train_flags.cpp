@@ -90,6 +90,14 @@ void match(flags& f, options& to) {
   f.value("--bundle", to.bundle, "version of the bundle (Kata)");
   f.value("--train", to.train, "name of the train");
   f.value("--protocol", to.protocol, "the protocol that it speaks, where no train has it");
+  f.finally([&to]() -> std::string {
+    int asked = 0;
+    for (const std::string* one : {&to.client, &to.server, &to.bundle, &to.train})
+      asked += one->empty() ? 0 : 1;
+    if (asked > 1) return "one of --client, --server, --bundle and --train is enough";
+    return asked == 1 || !to.file.empty() ? ""
+                                          : "--client, --server, --bundle or --train is required";
+  });
   f.footer("Example:\n  windlass train match --client v0.16.0");
 }
 

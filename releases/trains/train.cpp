@@ -241,6 +241,7 @@ result<source_answer> read_sources(const value& answer) {
   answer_reader from(answer, "", wrong);
   source_answer out;
   out.known = from.flag("known");
+  out.near = from.text("near");
   out.files = from.texts("files");
   out.pins = from.list<pin_fact>("pins", read_pin);
   out.protocol = from.text("protocol");

@@ -111,6 +111,7 @@ struct pin_fact {
 };
 struct source_answer {
   bool known = false;              // whether there is a table for the project
+  std::string near;                // without one: the project that may be meant
   std::vector<std::string> files;  // every file that is read, whether it is there or not
   std::vector<pin_fact> pins;
   std::string protocol;

@@ -1,8 +1,8 @@
 // `windlass train` on the trains that come with the program and on extracts of the projects' own
 // files.
 #include "cli/commands.hpp"
-#include "releases/trains/known.hpp"
 #include "reactor/system/files.hpp"
+#include "releases/trains/known.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
@@ -221,6 +221,14 @@ TEST(TrainFacts, ReadTheCommitOfTheTrainWhateverIsCheckedOut) {
   const answered other = train({"facts", file, "--clone", "mine=" + repositories.of("charts")});
   EXPECT_EQ(other.code, 0) << other.err;
   EXPECT_THAT(other.err, HasSubstr("no table says which files of mine"));
+  // One that is nearly called as a known one is no project, unless the document has it.
+  folder.write("train.yaml", text);
+  const answered near = train({"facts", file, "--clone", "chart=" + repositories.of("charts")});
+  EXPECT_EQ(near.code, 1);
+  EXPECT_THAT(near.err, HasSubstr("no project is called chart; is it 'charts'?"));
+  EXPECT_EQ(text_of(file), text);
+  folder.write("train.yaml", text + "- {name: chart, release: v1.0.0}\n");
+  EXPECT_EQ(train({"facts", file, "--clone", "chart=" + repositories.of("charts")}).code, 0);
 }
 
 TEST(TrainFacts, AreLeftAsTheyAreWhenARegistryIsDown) {
@@ -340,6 +348,13 @@ TEST(TrainCommand, SeesWhatMovedSinceTheTrainBefore) {
                               HasSubstr("dddddddd"), HasSubstr("train.pair-moved-alone")));
   EXPECT_THAT(train({"notes", file, "--former", "v0.17.0"}).out,
               HasSubstr("| Kata | Trustee version | " + old + " | " + moved + " |"));
+  // What is pinned no more, and what is pinned for the first time.
+  const std::string notes = train({"notes", "v0.18.0", "--former", "v0.17.0"}).out;
+  EXPECT_THAT(notes, AllOf(HasSubstr("| operator | Kata s390x | 3.23.0 | (gone) |"),
+                           HasSubstr("| cloud-api-adaptor | Kata kata-deploy | (new) | 3.25.0 |"),
+                           HasSubstr("| Kata | nydus-snapshotter version | v0.15.2 | v0.15.10 |"),
+                           Not(HasSubstr("| Trustee | guest-components kms |"))));
+  EXPECT_THAT(train({"notes", "v0.18.0"}).out, Not(HasSubstr("## Changes")));
   EXPECT_THAT(train({"diff", "v0.17.0", "v0.17.0"}).out, HasSubstr("nothing changed"));
   EXPECT_THAT(train({"diff", "v0.16.0", "v0.17.0"}).out,
               HasSubstr("project/guest-components candidate"));

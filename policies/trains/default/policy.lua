@@ -59,7 +59,7 @@ local function fitting(document)
   return { matches = match.find(train, add), findings = list }
 end
 
--- sources(question: project, files: texts by name): { known: whether sources.lua has the project, files: which are read, pins, protocol,
+-- sources(question: project, files: texts by name): { known: whether sources.lua has the project, near: the one that may be meant, files: which are read, pins, protocol,
 -- absent: what none of them has }
 local function read(question) return reading.read(question.project, question.files or {}) end
 

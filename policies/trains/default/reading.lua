@@ -62,10 +62,12 @@ local function kind_of(value)
   return value:match("^%d+%.%d+%.%d+$") and "version" or "tag"
 end
 
--- read(project, files): { files: every file that is read, pins, protocol, absent: what a row found nothing of }. `files` has the texts of
+-- read(project, files): { known: whether sources.lua has the project, near: the one that may be meant where it has not, files: every file that is
+-- read, pins, protocol, absent: what a row found nothing of }. `files` has the texts of
 -- those that are there, by name.
 function reading.read(project, files)
   local out = { files = list(), pins = list(), protocol = "", absent = list(), known = sources[project] ~= nil }
+  if not out.known then out.near = names.nearest(project, sources, "strict") end
   local asked, decoded = {}, {}
   for _, row in ipairs(sources[project] or {}) do
     local name, text
