@@ -228,15 +228,18 @@ end
 local function follow(question, provider, entries, order, next_version, refused, move, add)
   local base, chart, major = question.base, image.chart_of(provider), semver.parse(next_version).major
   local channel = tables.channels[image.channel_of(provider)]
-  local function candidates(name)
+  local function candidates(name, is_named)
     local entry = entries[name]
     local bounds = bounds_of(name, next_version, question.requests, add)
     local list, why = candidates_of(name, entry and entry.version, question.available[name], function(text, v)
       if refused[name] and refused[name][text] then return "held back: " .. text .. ": " .. refused[name][text] end
+      if is_named and text:find("+", 1, true) and not image.takes(provider, "+") then
+        return "held back: the name of an image cannot have the build metadata of " .. text
+      end
       if bounds and not semver.satisfies(text, bounds[1]) then return "bounded by " .. bounds[2] end
       if name == "kubernetes" and v.minor ~= major and major >= tables.kubernetes_from_major then return "held back: " .. text .. " is of another Release" end
       if name == "flatcar" and v.minor ~= channel then return "held back: " .. text .. " is of another channel" end
-      local row = entry and checks.level_row({ kind = entry.kind, name = name })
+      local row = entry and checks.level_row(entry.kind, name, base.name)
       local needed = row and row.severity == "error" and row[versions.level(entry.version, text)]
       if needed and versions.weight[needed] > versions.weight[question.kind] then return "held back: " .. text .. " needs a " .. needed .. " Release" end
     end)
@@ -270,7 +273,7 @@ local function follow(question, provider, entries, order, next_version, refused,
   for name in pairs(uses) do
     if entries[name] and entries[name].kind == "component"
       or (not entries[name] and needs[name] and checks.listed(tables.components, name)) then
-      local list, why = candidates(name)
+      local list, why = candidates(name, true)
       -- A component that is not there yet and of which no version is known stays away: that it is missing is found below.
       if list[1] then
         baked[#baked + 1], lists[name], whys[name], chosen[name] = name, list, why, list[1]
@@ -324,6 +327,14 @@ local function follow(question, provider, entries, order, next_version, refused,
   end
 end
 
+-- Whether the image of a Release cannot be named for want of a component.
+local function lacks(release, name)
+  local found = false
+  image.map({ name = release.name, folder = release.folder, file = release.file, state = release.state, components = release.components }, {}, nil, {},
+    function(id, subject) found = found or (id == "component.missing" and subject == "component/" .. name) end)
+  return found
+end
+
 -- plan(question, add, judged): question has base, kind, available (item → versions), catalogue (may be nil), requests (may be nil),
 -- picks (name, version, catalog, depends_on; when there are any nothing else moves), stage, others, prefix, asked. `judged(draft, state)`:
 -- what `check` finds on a draft that is in this state. Returns the version, the items that move (kind, name, from: "" for what comes, to:
@@ -332,7 +343,7 @@ function bump.plan(question, add, judged)
   local base = question.base
   local provider, version = image.identified(base, add)
   if not provider then return "", {}, {} end
-  local is_test = question.kind == "test"
+  local is_test, chart = question.kind == "test", image.chart_of(provider)
   local next_version = is_test and version or (kinds[question.kind] and kinds[question.kind](semver.parse(version)))
   if not next_version then
     add("bump.kind", "release/" .. base.name, "expected major, minor, patch or test, got '" .. question.kind .. "'")
@@ -379,6 +390,10 @@ function bump.plan(question, add, judged)
   start()
   if is_test then
     next_version = trial(question, provider, version, entries, move, add)
+    if not next_version:match("^%d+%.%d+%.%d+$") and not next_version:match("^%d+%.%d+%.%d+%-[%w.]+$") then
+      add("bump.version", "release/" .. base.name, "no Release is called " .. next_version .. ": behind the dash stand letters, digits and dots",
+        { from = question.prefix, clears = "give it another prefix" })
+    end
     return next_version, in_order(items), found_on()
   end
   if #question.picks > 0 then
@@ -391,6 +406,7 @@ function bump.plan(question, add, judged)
         if to then
           bounds_of(pick.name, next_version, question.requests, add)
           move(pick.name, to, "asked for")
+          if not moved[pick.name] then add("bump.nothing", entry.kind .. "/" .. pick.name, base.name .. " has it in this version already") end
         end
       end
     end
@@ -402,7 +418,7 @@ function bump.plan(question, add, judged)
   end
 
   -- What check finds wrong with a version is not proposed: the next best one is.
-  local refused, found, told = {}, nil, nil
+  local refused, found, told, waits = {}, nil, nil, nil
   for round = 1, tables.rounds do
     start()
     told = {}
@@ -411,6 +427,10 @@ function bump.plan(question, add, judged)
     local again = false
     for _, f in ipairs(found) do
       local name = item_of(f)
+      -- A chart whose image needs what the base has not, and of which no version is known, has to wait.
+      if f.id == "component.missing" and moved[chart] and not moved[name] and not lacks(base, name) then
+        waits, name = { version = moved[chart], needs = name }, chart
+      end
       local to = name and moved[name]
       if f.severity == "error" and to and to ~= "" and round < tables.rounds then
         refused[name] = refused[name] or {}
@@ -421,6 +441,10 @@ function bump.plan(question, add, judged)
     if not again then break end
   end
   for _, one in ipairs(told) do add(unpack(one, 1, 4)) end
+  if waits and moved[chart] ~= waits.version then
+    add("bump.held-back", "component/" .. chart, waits.version .. " needs " .. waits.needs .. ", of which no version is available", { to = waits.version,
+      rule = "component.missing" })
+  end
   if #items == 0 then add("bump.nothing", "release/" .. base.name, "nothing newer fits: it would consist of the same") end
   local kubernetes = moved.kubernetes or entries.kubernetes and entries.kubernetes.version
   local is = kubernetes and semver.parse(kubernetes)

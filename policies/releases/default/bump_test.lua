@@ -113,9 +113,21 @@ test("a component that the next chart reads comes with it, and what it replaces 
   for _, item in ipairs(answer.items) do told[#told + 1] = item.name .. " " .. item.from .. ">" .. item.to end
   expect_equal(told, { "cluster-azure 0.18.0>1.0.0", "flatcar-variant 1.0.0>", "kubernetes 1.26.15>1.27.16", "os-tooling >1.15.0" })
   expect_equal(why["os-tooling"], "the image of cluster-azure 1.0.0 needs it")
-  available["os-tooling"] = nil
-  expect_true(select(2, next_release({ base = old, kind = "major", available = available, others = {} }))
-    :find("component.missing component/os-tooling", 1, true))
+  -- Without a version of it the chart waits, and the next best one is taken.
+  available["os-tooling"], available["cluster-azure"] = nil, { "1.0.0", "0.18.1" }
+  local moved, held = next_release({ base = old, kind = "major", available = available, others = {} })
+  expect_equal({ moved["cluster-azure"], held }, { "0.18.1", "bump.held-back component/cluster-azure" })
+end)
+
+test("build metadata that no name may have is passed over", function()
+  expect_equal(moves("kubernetes", { "1.34.9+b.1", "1.34.8" }), { "1.34.8", "",
+    "held back: the name of an image cannot have the build metadata of 1.34.9+b.1" })
+  expect_equal(moves("cilium", { "1.4.3+b.1" })[1], "1.4.3+b.1")
+end)
+
+test("what is picked and there already is told", function()
+  local _, _, _, answer = next_release({ picks = { "kubernetes@v1.34.7" } })
+  expect_equal({ #answer.items, answer.findings[1].id, answer.findings[1].subject }, { 0, "bump.nothing", "component/kubernetes" })
 end)
 
 test("a component that a name may have, and need not, is not added", function()
@@ -162,6 +174,14 @@ test("a test Release takes the component that its chart needs", function()
   for _, item in ipairs(items) do moved[item.name] = item.from .. ">" .. item.to end
   expect_equal(moved, { ["cluster-azure"] = "0.18.0>1.0.0", ["os-tooling"] = ">1.15.0" })
   expect_equal(version, "27.0.0")
+end)
+
+test("a test Release has a name that a Release may have", function()
+  local function ids_of(prefix)
+    return select(2, next_release({ kind = "test", picks = { "cilium@1.4.4" }, asked = true, prefix = prefix }))
+  end
+  for _, prefix in ipairs({ "", "e2e", "A.1" }) do expect_equal(ids_of(prefix), "", prefix) end
+  for _, prefix in ipairs({ "a-b", "a b", "a+b" }) do expect_true(ids_of(prefix):find("bump.version release/aws-34.4.1", 1, true), prefix) end
 end)
 
 test("a name in the list of versions that is nearly one of the Release is told", function()

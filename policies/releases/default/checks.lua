@@ -14,7 +14,7 @@ end
 -- Lists of tables.lua, looked at once: names as they are, and those with a star.
 local prepared = {}
 for _, list in ipairs({ tables.components, tables.old_components, tables.provided, tables.node_components, tables.coupled,
-  tables.machine_kinds }) do
+  tables.machine_kinds, tables.not_baked }) do
   local exact, stars = {}, {}
   for _, pattern in ipairs(list) do
     if pattern:find("*", 1, true) then stars[#stars + 1] = pattern else exact[pattern] = true end
@@ -63,9 +63,9 @@ end
 
 -- ---------------------------------------------------------------- the place where it is kept
 
--- "v34.5.0" of "v34.5.0/release.yaml", "archived/v34.5.0" or "v34.5.0.yaml".
+-- "v34.5.0" of "v34.5.0/release.yaml", "./v34.5.0/", "archived/v34.5.0" or "v34.5.0.yaml".
 function checks.stored_as(resource)
-  return (resource:gsub("/release%.yaml$", ""):gsub("%.yaml$", ""):gsub("^archived/", ""))
+  return (resource:gsub("^%./", ""):gsub("/$", ""):gsub("/release%.yaml$", ""):gsub("%.yaml$", ""):gsub("^archived/", ""))
 end
 
 function checks.place(context, registered, add)
@@ -231,10 +231,17 @@ end
 
 -- ---------------------------------------------------------------- against the one before
 
--- The row of tables.lua that says which Release a change needs.
-function checks.level_row(change)
+-- What an entry of a Release is judged as: a component that nothing else is known of is a binary of the node, as what is inside of the toolbox.
+local function judged_as(kind, name, release_name)
+  if kind ~= "component" or release_name:match("^v%d") or listed(tables.components, name) or listed(tables.not_baked, name) then return kind end
+  return "binary"
+end
+
+-- The row of tables.lua that says which Release a change of an entry needs.
+function checks.level_row(kind, name, release_name)
+  kind = judged_as(kind, name, release_name)
   for _, row in ipairs(tables.levels) do
-    if (row.name == nil or fits(row.name, change.name)) and (row.kind == nil or row.kind == change.kind) then return row end
+    if (row.name == nil or fits(row.name, name)) and (row.kind == nil or row.kind == kind) then return row end
   end
 end
 
@@ -258,8 +265,11 @@ function checks.changes(context, changes, level, back, add)
         more.clears = back and "consent to going back, in waivers.yaml: {rule: " .. id .. ", subject: " .. subject .. ", release: "
           .. release.name .. ", hash: " .. (release.hash ~= "" and release.hash or "…") .. ", reason: …}" or nil
         add(id, subject, change.name .. " goes back", more)
+      elseif change.direction == "unknown" and change.kind == "binary" then
+        context.skip("level.too-high", "whether " .. change.name .. " " .. change.to .. " is a new major of " .. change.from
+          .. " is not known: one of them has no three numbers")
       elseif change.direction == "up" then
-        local row = checks.level_row(change)
+        local row = checks.level_row(change.kind, change.name, release.name)
         local needed = row and row[change.level]
         if needed and versions.weight[needed] > versions.weight[level] then
           local subject, more = at({ severity = row.severity, rule = "levels: " .. (row.name or row.kind) })

@@ -1,4 +1,4 @@
--- What a step changes, what is found on it, and whether it may go out.
+-- What a step changes, what is found on it, and whether it may go out. One file although it is long: all of it is about the same few Releases.
 local checks = require("checks")
 local findings = require("findings")
 local image = require("image")
@@ -99,6 +99,28 @@ test("a major of a binary inside is seen where it is known what is inside", func
   expect_equal(find(answer, "level.too-high").evidence, "aws-34.2.0.yaml: spec.components[os-tooling].version")
   tables.binaries["1.31.0"] = nil
   expect_equal(ids(diff(base, release("aws-34.2.0", { ["os-tooling"] = "1.32.0" }))), "nodes.roll")
+end)
+
+test("a component that nothing else is known of is a binary of the node", function()
+  local function step(name, from, to)
+    return ids(diff(release("aws-34.1.0", { [name] = from }), release("aws-34.2.0", { [name] = to })))
+  end
+  expect_equal(step("teleport", "17.4.8", "18.0.0"), "level.too-high")
+  local answer = diff(release("aws-34.1.0", { teleport = "17.4.8" }), release("aws-34.2.0", { teleport = "18.0.0" }))
+  expect_equal({ find(answer, "level.too-high").severity, find(answer, "level.too-high").subject }, { "error", "component/teleport" })
+  expect_equal(step("teleport", "17.4.8", "17.5.0"), "")
+  -- What is no part of the image is not: a chart, and what tables.lua lists.
+  answer = diff(release("aws-34.1.0", { etcd = "3.5.1" }), release("aws-34.2.0", { etcd = "4.0.0" }))
+  expect_equal(find(answer, "level.too-high").severity, "warn")
+end)
+
+test("a binary whose version has no three numbers was not compared", function()
+  tables.binaries["1.31.0"], tables.binaries["1.32.0"] = { teleport = "17.4.8" }, { teleport = "18" }
+  local answer = diff(base, release("aws-34.2.0", { ["os-tooling"] = "1.32.0" }))
+  tables.binaries["1.31.0"], tables.binaries["1.32.0"] = nil, nil
+  local told = false
+  for _, f in ipairs(answer.findings) do told = told or (f.rule == "level.too-high" and f.why:find("teleport 18 is a new major of 17.4.8", 1, true) ~= nil) end
+  expect_true(told)
 end)
 
 test("a new minor of Kubernetes wants new cloud controllers", function()
@@ -503,5 +525,5 @@ end)
 test("templates without text are no templates", function()
   expect_error(function() template.parse("", "x") end, "x: expected a name with {parts}")
   expect_equal(template.read(template.parse("a-{x}", "x"), "b-1", function() return true end), nil)
-  expect_equal(checks.level_row({ kind = "other", name = "nobody" }), nil)
+  expect_equal(checks.level_row("other", "nobody", "aws-34.1.0"), nil)
 end)

@@ -213,6 +213,9 @@ function image.inside(provider, version)
 end
 
 for version, row in pairs(tables.binaries) do
+  if not semver.valid(version) or version:sub(1, 1) == "v" then
+    error("tables.lua: binaries[" .. tostring(version) .. "]: expected a version of " .. tables.toolbox .. ", of three numbers and without a v", 0)
+  end
   for name, its in pairs(row) do
     local where = "binaries[" .. version .. "]." .. name
     local function good(text) return type(text) == "string" and text ~= "" end
@@ -232,6 +235,12 @@ local function is_baked(name, chart)
     if name == other then return false end
   end
   return true
+end
+
+-- Whether the names of a provider's images may have this character.
+function image.takes(provider, character)
+  local bad = forms_of[providers[provider]].bad
+  return bad == nil or not character:find(bad)
 end
 
 -- What is baked into the image of a Release, and into others: what the question says, else the components of the Release

@@ -4,11 +4,18 @@ local tables = require("tables")
 
 local lifecycle = {}
 
--- plan(releases, in_use, add): a row for each: name, state, action ("keep", "deprecate", "archive"), why. `in_use`: names of
+-- The Release that a cluster means: by its name, or by its version alone, with or without a v.
+local function meant(name, there, prefix)
+  local version = name:match("^v?(%d.*)$")
+  if there[name] or not version then return name end
+  if prefix and there[prefix .. version] then return prefix .. version end
+  return there["v" .. version] and "v" .. version or prefix and prefix .. version or name
+end
+
+-- plan(releases, in_use, add): a row for each: name, state, action ("keep", "deprecate", "archive"), why. `in_use`: names or versions of
 -- Releases that a cluster had lately; nil: nobody knows, and more is kept.
 function lifecycle.plan(releases, in_use, add)
   local all, used, there, prefix = {}, {}, {}, nil
-  for _, name in ipairs(in_use or {}) do used[name] = true end
   for _, release in ipairs(releases) do
     there[release.name] = true
     local provider, version = image.identified(release, add, "warn")
@@ -19,10 +26,13 @@ function lifecycle.plan(releases, in_use, add)
     end
   end
   table.sort(all, function(a, b) return semver.compare(a.version, b.version) < 0 end)
-  for _, name in ipairs(in_use or {}) do
-    if prefix and name:sub(1, #prefix) == prefix and not there[name] then
+  for _, text in ipairs(in_use or {}) do
+    local name = meant(text, there, prefix)
+    used[name] = true
+    local whose = image.identify({ name = name, folder = "", components = {} })
+    if not there[name] and (whose == nil or whose .. "-" == prefix) then
       there[name] = true
-      add("usage.not-found", "release/" .. name, "a cluster has it, and there is no such Release", { from = name, rule = "life cycle" })
+      add("usage.not-found", "release/" .. name, "a cluster has it, and there is no such Release", { from = text, rule = "life cycle" })
     end
   end
   local latest, majors, oldest_used = {}, {}, nil

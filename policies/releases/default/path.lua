@@ -25,16 +25,20 @@ local function downgrades(from, to)
   return list
 end
 
--- A step is one that `diff` would not deny whatever else changes: it stays in its major or goes to the next, and skips no minor
--- of Kubernetes.
+-- Which pairs of Releases may be a step: it stays in its major or goes to the next, and skips no minor of Kubernetes. What else `diff`
+-- denies of one comes with the question.
 local function is_step(from, to)
   if from.kubernetes and to.kubernetes and checks.skips_minor(from.kubernetes, to.kubernetes) then return false end
   return from.major == to.major or from.major + 1 == to.major
 end
 
--- find(releases, from, to, add): the steps, each with from, to, level and downgrades; nothing with a finding when there is no way.
--- As few steps as possible, then as little going back, then the newest.
-function path.find(releases, from, to, add)
+-- find(releases, from, to, add, denied): the steps, each with from, to, level, downgrades and why it is denied; nothing with a finding when there
+-- is no way. As few denied steps as possible, then as few steps, as little going back, and the newest. `denied`: steps that `diff` denies (from,
+-- to, why); may be nil.
+function path.find(releases, from, to, add, denied)
+  -- Within a major a way goes over no Release that it need not; around a denied step it may.
+  local refused, around = {}, false
+  for _, step in ipairs(denied or {}) do refused[step.from .. " " .. step.to], around = step.why, true end
   local nodes, first, last = {}, nil, nil
   for _, release in ipairs(releases) do
     local provider, version = image.identified(release, add, "warn")
@@ -65,25 +69,27 @@ function path.find(releases, from, to, add)
   end
   -- The best way to each node, by major: the last of one major to some of the next.
   table.sort(nodes, function(a, b) return semver.compare(a.version, b.version) < 0 end)
-  local best = { [first.name] = { steps = 0, back = 0, way = {} } }
+  local best = { [first.name] = { refused = 0, steps = 0, back = 0, way = {} } }
   for _, node in ipairs(nodes) do
     if node ~= first and semver.compare(node.version, first.version) > 0 and semver.compare(node.version, last.version) <= 0 then
       for _, before in ipairs(nodes) do
         local reached = best[before.name]
         if reached and before ~= node and semver.compare(before.version, node.version) < 0
-          and (before.major ~= node.major or before == first or node == last
+          and (around or before.major ~= node.major or before == first or node == last
             or before.kubernetes ~= node.kubernetes) and is_step(before, node) then
-          local steps = reached.steps + 1
+          local why = refused[before.name .. " " .. node.name]
+          local steps, against = reached.steps + 1, reached.refused + (why and 1 or 0)
           local known = best[node.name]
-          if not known or steps <= known.steps then
+          local fewer = not known or against < known.refused or (against == known.refused and steps < known.steps)
+          if fewer or (against == known.refused and steps == known.steps) then
             local goes_back = downgrades(before, node)
             local back = reached.back + #goes_back
-            if not known or steps < known.steps or back <= known.back then
+            if fewer or back <= known.back then
               local way = {}
               for i, step in ipairs(reached.way) do way[i] = step end
               way[#way + 1] = { from = before.name, to = node.name, level = versions.level(before.version, node.version),
-                downgrades = goes_back }
-              best[node.name] = { steps = steps, back = back, way = way }
+                downgrades = goes_back, denied = why }
+              best[node.name] = { refused = against, steps = steps, back = back, way = way }
             end
           end
         end
@@ -103,6 +109,10 @@ function path.find(releases, from, to, add)
     return {}
   end
   for _, step in ipairs(found.way) do
+    if step.denied then
+      add("path.denied", "release/" .. step.to, "the step from " .. step.from .. " is denied, and there is no other way: " .. step.denied,
+        { from = step.from, to = step.to, rule = "diff" })
+    end
     for _, d in ipairs(step.downgrades) do
       add("path.downgrade", d.subject, "on the step to " .. step.to .. " it goes back", { from = d.from, to = d.to, rule = step.from })
     end

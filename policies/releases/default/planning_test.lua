@@ -142,9 +142,9 @@ test("a test Release has the level of its largest change and a hash of what was 
     "pin.unknown-item pin.unknown-item bump.version" })
 end)
 
-local function way(releases, from, to)
+local function way(releases, from, to, denied)
   local list, add = findings.new()
-  local steps = path.find(releases, from, to, add)
+  local steps = path.find(releases, from, to, add, denied)
   local names = {}
   for i, step in ipairs(steps) do names[i] = step.to end
   return table.concat(names, " "), ids(list)
@@ -157,6 +157,12 @@ test("a way leads one major at a time and goes back as little as it can", functi
     release("aws-34.0.0", { flatcar = "6.2.0" }, {}), release("aws-36.0.0", { flatcar = "7.2.0" }, {}),
   }
   expect_equal({ way(releases, "32.0.0", "34.0.0") }, { "aws-33.1.0 aws-34.0.0", "" })
+  -- A step that `diff` denies is gone around, by more steps if need be; without another way it is shown and denied.
+  local denied = { { from = "aws-32.0.0", to = "aws-33.1.0", why = "component.downgrade component/flatcar" } }
+  expect_equal({ way(releases, "32.0.0", "34.0.0", denied) }, { "aws-33.0.0 aws-34.0.0", "path.downgrade" })
+  expect_equal({ way(releases, "32.0.0", "33.1.0", denied) }, { "aws-33.0.0 aws-33.1.0", "path.downgrade" })
+  denied[2] = { from = "aws-32.0.0", to = "aws-33.0.0", why = "component.downgrade component/flatcar" }
+  expect_equal({ way(releases, "32.0.0", "33.1.0", denied) }, { "aws-33.1.0", "path.denied" })
   expect_equal({ way(releases, "32.0.0", "33.0.0") }, { "aws-33.0.0", "path.downgrade" })
   expect_equal({ way(releases, "32.0.0", "36.0.0") }, { "", "path.none" })
   expect_equal({ way(releases, "33.0.0", "33.2.0") }, { "", "path.not-offered" })
@@ -191,6 +197,9 @@ test("what somebody may step on is kept", function()
     { "32.0.0 archive, 33.1.1 keep, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "" })
   expect_equal({ lives(releases, nil) },
     { "32.0.0 keep, 33.1.1 deprecate, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "usage.unknown" })
+  -- A version alone is one of these, with or without a v; what names nothing that is known is told.
+  for _, name in ipairs({ "33.1.1", "v33.1.1" }) do expect_equal({ lives(releases, { name }) }, { lives(releases, { "aws-33.1.1" }) }) end
+  expect_equal({ select(2, lives(releases, { "33.1.1", "v33.9.9" })), select(2, lives(releases, { "33.1.1", "prod" })) }, { "usage.not-found", "usage.not-found" })
   expect_equal(select(2, lives(releases, { "aws-33.1.1", "aws-33.9.9", "azure-33.9.9", "aws-33.9.9" })), "usage.not-found")
   expect_equal(#policy.release.lifecycle({ releases = releases, in_use = {} }).releases, 5)
   expect_equal(policy.release.bump({ base = base, kind = "minor", picks = {}, available = {}, stage = { is = "", to = "", action = "",

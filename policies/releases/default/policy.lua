@@ -208,11 +208,11 @@ local function next_release(question)
 end
 
 -- path(question): how does a cluster get from one Release to another?
---   question   releases (of one provider), from, to (versions)
---   answer     steps (from, to, level, downgrades: subject, from, to), findings
+--   question   releases (of one provider), from, to (versions), denied (from, to, why: steps that `diff` denies; may be nil)
+--   answer     steps (from, to, level, downgrades: subject, from, to; denied: why), findings
 local function way(question)
   local list, add = findings.new()
-  return { steps = path.find(question.releases, question.from, question.to, add), findings = list }
+  return { steps = path.find(question.releases, question.from, question.to, add, question.denied), findings = list }
 end
 
 -- lifecycle(question): which Releases are offered on?

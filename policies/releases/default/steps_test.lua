@@ -136,8 +136,10 @@ test("where it is stored has to be what it is called", function()
   local q = question(release("aws-34.5.0", stock))
   q.registered = nil
   has(policy.release.diff(q), "check.not-evaluated", "release.unregistered")
-  expect_true(not ids(policy.release.diff(question(release("aws-34.5.0", stock), { registered = { "archived/v34.5.0.yaml" } })))
-    :find("unregistered", 1, true))
+  for _, resource in ipairs({ "archived/v34.5.0.yaml", "v34.5.0", "v34.5.0/", "./v34.5.0", "./v34.5.0/release.yaml" }) do
+    expect_true(not ids(policy.release.diff(question(release("aws-34.5.0", stock), { registered = { resource } }))):find("unregistered", 1, true),
+      resource)
+  end
 end)
 
 test("a misspelt component names the one that was meant", function()

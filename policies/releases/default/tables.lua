@@ -25,6 +25,7 @@ return {
   -- `toolbox` is the component whose versions these are.
   -- A name with {hash} carries the hash of it, and then the builder belongs to it as well.
   -- A binary that not every provider's image has gets its version by provider.
+  -- A component that is none of `components` and not the chart is such a binary as well, with its version in the Release.
   --   ["1.31.0"] = { ["image-builder"] = "1.4.0", containerd = "1.7.25", teleport = "17.4.8", ["ssm-agent"] = { aws = "3.3.1" } },
   toolbox = "os-tooling",
   binaries = {},
@@ -161,6 +162,7 @@ return {
     ["nodes.may-roll"] = "warn",
     ["nodes.roll"] = "info",
     ["nodes.roll-in-patch"] = "approval",
+    ["path.denied"] = "error",
     ["path.downgrade"] = "warn",
     ["path.none"] = "error",
     ["path.not-offered"] = "error",
