@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -25,6 +26,16 @@ std::string page_text(const std::string& path) {
   const auto text = reactor::load_file(source + "/" + path, 1 << 20);
   EXPECT_TRUE(text) << path;
   return text ? *text : std::string();
+}
+
+/// Runs each line of the page's blocks of commands that copies or edits a file.
+void prepare(const std::string& page) {
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    const bool edits =
+        line.starts_with("mkdir ") || line.starts_with("cp ") || line.starts_with("sed ");
+    EXPECT_TRUE(!edits || std::system(line.c_str()) == 0) << line;
+  }
 }
 
 /// The lines of blocks of commands that begin with `windlass `, as words.
@@ -56,7 +67,10 @@ TEST_P(ReleasePages, EachCommandDoesWhatItSays) {
   folder.write("available.yaml", "kubernetes: [1.34.12, 1.35.1]\nflatcar: [4593.2.6]\n");
   folder.write("built.yaml", "flatcar-stable-4593.2.4-kube-1.34.12-tooling-1.33.1-gs\n");
   folder.write("in-use", "34.5.0\n");
+  for (const char* shipped : {"policies", "deploy"})
+    fs::create_directory_symlink(source + "/" + shipped, folder.path() + "/" + shipped);
   fs::current_path(folder.path());
+  prepare(page_text(GetParam()));
   std::size_t ran = 0;
   for (const std::vector<std::string>& words : commands_of(page_text(GetParam()))) {
     std::string line;
