@@ -1,10 +1,10 @@
 #include "releases/commands/checking.hpp"
 
-#include "releases/rules/consent.hpp"
-#include "releases/rules/offering.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"
+#include "releases/rules/consent.hpp"
+#include "releases/rules/offering.hpp"
 
 #include <algorithm>
 #include <map>
@@ -21,6 +21,12 @@ using reactor::result;
 constexpr std::size_t most_rendered_bytes = 8 * 1024 * 1024;
 
 const policies::subject who_asks{"releases", {}, {}, {}};
+
+/// Whether a file is one of a Release, by its name: release.yaml or v1.2.3.yaml.
+bool is_release_file(const std::string& file) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  return name == "release.yaml" || name.starts_with('v') || (name[0] >= '0' && name[0] <= '9');
+}
 
 /// What cannot be read is denied as well, in a row of its own.
 judged_release unreadable_row(const unreadable_file& f) {
@@ -188,6 +194,12 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
   std::shared_ptr<const policies::releases::document> only;
   if (!settings.version.empty()) {
     only = all->find(settings.provider, settings.version);
+    if (const unreadable_file* f = all->unreadable_of(settings.provider, settings.version);
+        !only && f != nullptr)
+      co_return f->why;
+    // One Release is judged by the files beside it as well, whatever another one is like.
+    for (const unreadable_file& f : all->unreadable)
+      if (!is_release_file(f.file) && all->may_be_of(f.file, settings.provider)) co_return f.why;
     if (!only)
       co_return make_fault(errc::not_found,
                            "find Release " + settings.provider + " " + settings.version,
@@ -219,8 +231,7 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
   }
   if (!only) {
     for (const unreadable_file& f : all->unreadable) {
-      if (settings.provider.empty() || f.file.starts_with(settings.provider + "/"))
-        out.releases.push_back(unreadable_row(f));
+      if (all->may_be_of(f.file, settings.provider)) out.releases.push_back(unreadable_row(f));
     }
     add_lost_waivers(*all, rules, settings.provider, out.releases);
   }

@@ -1,9 +1,6 @@
 #include "app/exit_code.hpp"
 #include "app/output.hpp"
 #include "app/run_to_end.hpp"
-#include "releases/rules/consent.hpp"
-#include "releases/rules/offering.hpp"
-#include "releases/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"
@@ -12,6 +9,9 @@
 #include "releases/commands/facts.hpp"
 #include "releases/commands/release_view.hpp"
 #include "releases/commands/release_work.hpp"
+#include "releases/rules/consent.hpp"
+#include "releases/rules/offering.hpp"
+#include "releases/trains/train.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
@@ -105,6 +105,13 @@ reactor::awaitable<result<void>> release_work::carry_out() {
   auto all = co_await loop_.offload(read, arguments_.dir);
   if (!all) co_return all.error();
   all_ = std::move(*all);
+  // What looks at more than one Release says nothing of a folder of which it cannot read a part.
+  const bool looks_at_one = arguments_.what == release_arguments::command::map ||
+                            arguments_.what == release_arguments::command::show ||
+                            arguments_.what == release_arguments::command::retag;
+  if (const unreadable_file* f = all_.unreadable_of(arguments_.provider);
+      !looks_at_one && f != nullptr)
+    co_return f->why;
   switch (arguments_.what) {
     case release_arguments::command::map: co_return co_await map();
     case release_arguments::command::diff: co_return co_await diff();
@@ -132,12 +139,9 @@ result<std::shared_ptr<const policies::releases::document>> release_work::find(
     return found;
   }
   const std::string wanted = arguments_.provider + (version.empty() ? "" : " ") + version;
-  for (const unreadable_file& f : all_.unreadable) {
-    if (!version.empty() &&
-        f.file.find("/v" + (version.starts_with('v') ? version.substr(1) : version)) !=
-            std::string::npos)
-      return f.why;
-  }
+  if (const unreadable_file* f = all_.unreadable_of(arguments_.provider, version);
+      !version.empty() && f != nullptr)
+    return f->why;
   std::string folders;
   for (const auto& [name, folder] : all_.folders)
     folders += (folders.empty() ? " (which has " : ", ") + name;

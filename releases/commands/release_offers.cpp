@@ -2,17 +2,17 @@
 // published.
 #include "app/exit_code.hpp"
 #include "app/output.hpp"
-#include "releases/rules/offering.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "releases/commands/release_work.hpp"
+#include "releases/rules/offering.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 
 namespace cli {
@@ -27,26 +27,23 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-/// `text`, a kustomization.yaml, with one more of its resources, behind those that it lists;
-/// nothing where they stand on one line.
-std::optional<std::string> with_resource(const std::string& text, const std::string& name) {
-  std::size_t at = text.starts_with("resources:") ? 0 : text.find("\nresources:");
-  if (at == text.npos)
-    return text + (text.empty() || text.ends_with('\n') ? "" : "\n") + "resources:\n- " + name +
-           "\n";
-  std::string pad;
-  std::size_t behind = text.find('\n', at + 1);
-  if (text.substr(at, behind - at).find('[') != text.npos) return std::nullopt;
-  for (std::size_t line = behind; line != text.npos && line + 1 < text.size();) {
-    const std::size_t from = text.find_first_not_of(' ', line + 1), end = text.find('\n', line + 1);
-    if (from == text.npos || text[from] != '-') break;
-    if (text.compare(from, text.find_first_of("\n", from) - from, "- " + name) == 0) return text;
-    pad.assign(from - line - 1, ' ');
-    behind = line = end;
-  }
-  const std::string entry = pad + "- " + name + "\n";
-  if (behind == text.npos) return text + (text.ends_with('\n') ? "" : "\n") + entry;
-  return text.substr(0, behind + 1) + entry + text.substr(behind + 1);
+/// How many pairs of Releases are judged to find a way; each takes some milliseconds.
+constexpr std::size_t most_judged_steps = 500;
+
+using shared_release = std::shared_ptr<const policies::releases::document>;
+
+shared_release release_named(const std::vector<shared_release>& releases, const std::string& name) {
+  const auto found =
+      std::ranges::find_if(releases, [&](const auto& release) { return release->name == name; });
+  return found == releases.end() ? nullptr : *found;
+}
+
+/// What denies a step, in one line.
+std::string errors_of(const std::vector<finding>& findings) {
+  std::string text;
+  for (const finding& f : findings)
+    if (f.how == severity::error) text += (text.empty() ? "" : ", ") + f.id + " " + f.subject;
+  return text;
 }
 
 std::string called(const pool_image& image) {
@@ -127,11 +124,9 @@ reactor::awaitable<result<std::string>> release_work::store(document draft, std:
   // the list cannot be edited.
   auto listed = co_await reactor::read_file(loop_, index, most_input_bytes);
   if (!listed && listed.error().code != errc::not_found) co_return listed.error();
-  std::optional<std::string> more;
-  if (listed) more = with_resource(*listed, draft.stored_as);
-  if (listed && !more)
-    co_return make_fault(errc::refused, "edit " + index,
-                         "its resources stand on one line; write one on each");
+  result<std::string> more = std::string();
+  if (listed) more = edited_resources(*listed, index, draft.stored_as);
+  if (!more) co_return more.error();
   std::filesystem::create_directories(own, wrong);
   if (wrong) co_return make_fault(errc::refused, "write " + file, wrong.message());
   auto written = co_await reactor::write_file_atomically(loop_, file, std::move(text));
@@ -259,17 +254,49 @@ result<std::vector<std::shared_ptr<const policies::releases::document>>> release
   return found;
 }
 
+reactor::awaitable<result<path_answer>> release_work::way_of(path_question question) {
+  auto shared = std::make_shared<const path_question>(std::move(question));
+  policies::subject who = subject_;
+  co_return co_await find_path(packs_, std::move(who), std::move(shared));
+}
+
 reactor::awaitable<result<void>> release_work::path() {
   auto found = of_provider();
   if (!found) co_return found.error();
   const auto bare = [](const std::string& v) { return v.starts_with('v') ? v.substr(1) : v; };
-  auto question = std::make_shared<path_question>();
-  question->releases = std::move(*found);
-  question->from = bare(arguments_.from);
-  question->to = bare(arguments_.to);
-  policies::subject who = subject_;
-  auto answer = co_await find_path(packs_, std::move(who), std::move(question));
+  path_question question;
+  question.releases = std::move(*found);
+  question.from = bare(arguments_.from);
+  question.to = bare(arguments_.to);
+  // Each step of a way is judged as `diff` judges it; with one that is denied another way is asked
+  // for.
+  std::set<std::pair<std::string, std::string>> judged;
+  auto answer = co_await way_of(question);
+  for (bool again = true; answer && again;) {
+    again = false;
+    for (const path_step& step : answer->steps) {
+      if (!judged.emplace(step.from, step.to).second) continue;
+      if (judged.size() > most_judged_steps)
+        co_return make_fault(errc::limit, "find the way",
+                             "more than " + std::to_string(most_judged_steps) +
+                                 " steps were judged, and each way that is left has a denied one");
+      const shared_release before = release_named(question.releases, step.from),
+                           after = release_named(question.releases, step.to);
+      auto one = co_await judge(before, after);
+      if (!one) co_return one.error();
+      if (one->answer.verdict != decision::deny) continue;
+      question.denied.push_back({step.from, step.to, errors_of(one->answer.findings)});
+      again = true;
+    }
+    if (again) answer = co_await way_of(question);
+  }
   if (!answer) co_return answer.error();
+  for (path_step& step : answer->steps)
+    for (const denied_step& d : question.denied)
+      if (d.from == step.from && d.to == step.to) {
+        step.denied = d.why;
+        answer->verdict = decision::deny;  // whatever the pack makes of it
+      }
   exit_code = exit_code_of(answer->verdict);
   co_return print(path_json(*answer), path_text(*answer, tint_));
 }
@@ -282,13 +309,8 @@ reactor::awaitable<result<void>> release_work::lifecycle() {
   if (!arguments_.in_use.empty()) {
     auto text = co_await reactor::read_file(loop_, arguments_.in_use, most_input_bytes);
     if (!text) co_return text.error();
-    // An empty file is what a source leaves that was down: nobody knows then. A cluster's label may
-    // have the version alone.
+    // An empty file is what a source leaves that was down: nobody knows then.
     std::vector<std::string> names = names_in(*text);
-    for (std::string& name : names) {
-      if (std::isdigit(static_cast<unsigned char>(name.front())))
-        name = arguments_.provider + "-" + name;
-    }
     if (!names.empty()) question->in_use = std::move(names);
   }
   policies::subject who = subject_;

@@ -304,6 +304,7 @@ json::object path_json(const path_answer& a) {
       back.push_back(json::object{{"subject", d.subject}, {"from", d.from}, {"to", d.to}});
     json::object o{{"from", step.from}, {"to", step.to}, {"level", step.level}};
     o["downgrades"] = std::move(back);
+    if (!step.denied.empty()) o["denied"] = step.denied;
     steps.push_back(std::move(o));
   }
   json::object o{{"decision", to_string(a.verdict)}};
@@ -313,9 +314,10 @@ json::object path_json(const path_answer& a) {
 }
 
 page path_text(const path_answer& a, colours tint) {
-  table rows({"STEP", "TO", "LEVEL", "GOES BACK"});
+  table rows({"STEP", "TO", "LEVEL", "GOES BACK", "DENIED"});
   for (const path_step& step : a.steps)
-    rows.row({step.from, step.to, step.level, std::to_string(step.downgrades.size())});
+    rows.row({step.from, step.to, step.level, std::to_string(step.downgrades.size()),
+              step.denied.empty() ? page() : page("yes")});
   return rows.text({}, output_columns()) + findings_text(a.findings, tint);
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "policies/host/host.hpp"
-#include "releases/rules/repository.hpp"
 #include "reactor/awaitable.hpp"
 #include "releases/commands/checking.hpp"
 #include "releases/commands/release_arguments.hpp"
 #include "releases/commands/release_view.hpp"
+#include "releases/rules/repository.hpp"
 
 #include <cstddef>
 #include <map>
@@ -78,6 +78,8 @@ private:
                                              std::vector<needed_image>& to);  // borrowed
   /// The Releases of the provider that was asked about.
   result<std::vector<std::shared_ptr<const document>>> of_provider() const;
+  reactor::awaitable<result<policies::releases::path_answer>> way_of(
+      policies::releases::path_question question);
   reactor::awaitable<result<void>> path();
   reactor::awaitable<result<void>> lifecycle();
   reactor::awaitable<result<void>> notes();

@@ -2,6 +2,7 @@
 
 #include "releases/rules/answer.hpp"
 #include "releases/rules/ask.hpp"
+#include "releases/rules/fields.hpp"
 #include "releases/rules/views.hpp"
 
 #include <boost/json.hpp>
@@ -177,6 +178,49 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+/// A text as it is edited: without a byte order mark, and where all of its line breaks are those of
+/// DOS, with those of Unix.
+struct plain_text {
+  std::string text;
+  bool mark = false, dos = false;
+  explicit plain_text(std::string_view of) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    mark = of.starts_with(byte_order_mark);
+    text = of.substr(mark ? byte_order_mark.size() : 0);
+    std::size_t all = 0, theirs = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      all += text[at] == '\n';
+      theirs += text[at] == '\n' && at > 0 && text[at - 1] == '\r';
+    }
+    dos = all > 0 && all == theirs;
+    if (dos) std::erase(text, '\r');
+  }
+  std::string as_it_was(std::string edited) const {
+    if (dos) {
+      std::string back;
+      for (const char c : edited) back += c == '\n' ? std::string("\r\n") : std::string(1, c);
+      edited = std::move(back);
+    }
+    return (mark ? "\xef\xbb\xbf" : "") + edited;
+  }
+};
+
+/// The resources of a kustomization.yaml; nothing where it cannot be read.
+std::optional<std::vector<std::string>> resources_of(std::string_view text,
+                                                     const std::string& file) {
+  std::vector<std::string> all;
+  if (std::ranges::none_of(lines_of(text), means_something)) return all;
+  auto source = yaml_source::read(text, file);
+  if (!source) return std::nullopt;
+  const place top;
+  const json::array* list =
+      source->list(source->root(), "resources", top, "", yaml_source::need::optional);
+  if (!source->problems.empty()) return std::nullopt;
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i)
+    if ((*list)[i].is_string()) all.emplace_back((*list)[i].get_string());
+  return all;
+}
+
 bool equal(const request_block& a, const request_block& b) {
   return a.range == b.range && std::equal(a.requests.begin(), a.requests.end(), b.requests.begin(),
                                           b.requests.end(), [](const request& x, const request& y) {
@@ -216,8 +260,47 @@ reactor::awaitable<result<pin_answer>> plan_pin(host& packs, subject s,
                                      entries, read_pin);
 }
 
-result<std::string> edited_requests(std::string_view text, const pin_edit& edit,
+result<std::string> edited_resources(std::string_view original, const std::string& file,
+                                     const std::string& name) {
+  const auto cannot = [&](std::string why) {
+    return make_fault(errc::refused, "edit " + file, std::move(why));
+  };
+  const plain_text plain(original);
+  const std::optional<std::vector<std::string>> before = resources_of(plain.text, file);
+  if (!before) return cannot("it cannot be read");
+  if (std::ranges::find(*before, name) != before->end()) return std::string(original);
+  std::string out;
+  bool inside = false, done = false;
+  std::string pad;
+  const std::vector<std::string_view> lines = lines_of(plain.text);
+  const auto add = [&] {
+    if (!out.empty() && !out.ends_with('\n')) out += '\n';
+    out += (inside ? "" : "resources:\n") + pad + "- " + name + "\n";
+    done = true;
+  };
+  for (const std::string_view line : lines) {
+    const bool is_entry = line.substr(indent_of(line)).starts_with('-');
+    if (inside && !done && means_something(line) && !is_entry) add();
+    if (inside && !done && is_entry) pad.assign(indent_of(line), ' ');
+    out += line;
+    if (!line.starts_with("resources:")) continue;
+    inside = true;
+    if (line.find('[') != line.npos)
+      return cannot("its resources stand on one line; write one on each");
+  }
+  if (!done) add();
+  // What comes out is read again: it lists what was listed before, and this.
+  std::vector<std::string> expected = *before;
+  expected.push_back(name);
+  if (resources_of(out, file) != expected)
+    return cannot("it is laid out in a way that is not edited here");
+  return plain.as_it_was(std::move(out));
+}
+
+result<std::string> edited_requests(std::string_view original, const pin_edit& edit,
                                     const std::string& name, const std::string& version) {
+  const plain_text plain(original);
+  const std::string_view text = plain.text;
   const auto cannot = [&](std::string why) {
     return make_fault(errc::malformed, "edit " + edit.file, std::move(why));
   };
@@ -225,7 +308,7 @@ result<std::string> edited_requests(std::string_view text, const pin_edit& edit,
   if (!before) return before.error();
   for (const problem& p : before->problems)
     if (p.id != "release.unknown-field") return cannot(p.evidence + ": " + p.why);
-  if (edit.edit == "same" || edit.edit == "none") return std::string(text);
+  if (edit.edit == "same" || edit.edit == "none") return std::string(original);
   const bool on_top = edit.edit == "new";
   const auto which = static_cast<std::size_t>(edit.block);
   if (!on_top && (which == 0 || which > before->blocks.size()))
@@ -290,7 +373,7 @@ result<std::string> edited_requests(std::string_view text, const pin_edit& edit,
       !std::equal(after->blocks.begin(), after->blocks.end(), expected.begin(), expected.end(),
                   equal))
     return cannot("it is laid out in a way that is not edited here");
-  return out;
+  return plain.as_it_was(std::move(out));
 }
 
 reactor::awaitable<result<join_answer>> plan_join(host& packs, subject s,

@@ -64,6 +64,13 @@ reactor::awaitable<reactor::result<pin_answer>> plan_pin(
 reactor::result<std::string> edited_requests(std::string_view text, const pin_edit& edit,
                                              const std::string& name, const std::string& version);
 
+/// The text of a kustomization.yaml with one more of its resources behind those that it lists, or
+/// as it is when it lists it; comments stay.
+/// Errors   errc::refused: they stand on one line, or what comes out would not be read as the same
+///          resources and this one.
+reactor::result<std::string> edited_resources(std::string_view text, const std::string& file,
+                                              const std::string& name);
+
 /// `release.join`: do the providers go on together?
 /// Failure  each goes its own way.
 struct provider_versions {

@@ -82,12 +82,23 @@ struct view_record<releases::bump_question> {
 };
 
 template <>
+struct view_record<releases::denied_step> {
+  static constexpr const char* name = "step";
+  static constexpr field fields[] = {
+      field_of<&releases::denied_step::from>("from"),
+      field_of<&releases::denied_step::to>("to"),
+      field_of<&releases::denied_step::why>("why"),
+  };
+};
+
+template <>
 struct view_record<releases::path_question> {
   static constexpr const char* name = "question";
   static constexpr field fields[] = {
       field_of<&releases::path_question::releases>("releases"),
       field_of<&releases::path_question::from>("from"),
       field_of<&releases::path_question::to>("to"),
+      field_of<&releases::path_question::denied>("denied"),
   };
 };
 
@@ -130,6 +141,7 @@ path_step read_step(answer_reader& from) {
   s.to = from.text("to");
   s.level = from.text("level");
   s.downgrades = from.list<path_downgrade>("downgrades", read_downgrade);
+  s.denied = from.text("denied");
   return s;
 }
 

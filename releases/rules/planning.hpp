@@ -81,9 +81,13 @@ document draft_of(const bump_question& question, const bump_answer& answer, std:
 
 /// `release.path`: how does a cluster get from one Release to another?
 /// Failure  it stays.
+struct denied_step {
+  std::string from, to, why;  // names of Releases
+};
 struct path_question {
   std::vector<std::shared_ptr<const document>> releases;  // of one provider
   std::string from, to;                                   // versions
+  std::vector<denied_step> denied;                        // by `release.diff`: no way leads there
 };
 struct path_downgrade {
   std::string subject, from, to;
@@ -91,6 +95,7 @@ struct path_downgrade {
 struct path_step {
   std::string from, to, level;
   std::vector<path_downgrade> downgrades;
+  std::string denied;  // why; only where there is no other way
 };
 struct path_answer {
   std::string pack, pack_version;

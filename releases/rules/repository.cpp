@@ -1,15 +1,14 @@
 #include "releases/rules/repository.hpp"
 
 #include "formats/version_range.hpp"
-#include "releases/rules/fields.hpp"
 #include "reactor/plain/time.hpp"
+#include "reactor/system/files.hpp"
+#include "releases/rules/fields.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 namespace policies::releases {
@@ -92,21 +91,9 @@ private:
   }
 
   result<std::string> file(const fs::path& path) {
-    errno = 0;
-    std::ifstream in(path, std::ios::binary);
-    const auto failed = [&] {
-      return make_fault(
-          reactor::error_code(errno == 0 ? EIO : errno, boost::system::system_category()),
-          "read " + path.string());
-    };
-    if (!in) return failed();
-    std::string text(most_file_bytes + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (in.bad()) return failed();
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    if (text.size() > most_file_bytes)
-      return make_fault(errc::limit, "read " + path.string(), "is larger than 1 MiB");
-    bytes_ += text.size();
+    auto text = reactor::load_file(path.string(), most_file_bytes);
+    if (!text) return text.error();
+    bytes_ += text->size();
     if (bytes_ > most_bytes || ++files_ > most_files)
       return make_fault(errc::limit, "read Releases in " + root_.string(),
                         "more than 256 MiB or " + std::to_string(most_files) + " files");
@@ -190,8 +177,14 @@ private:
     if (!found) return found.error();
     for (const fs::path& p : *found) {
       std::string stored_as = p.filename().string();
-      if (!stored_as.starts_with('v')) continue;
       std::error_code ec;
+      const bool is_release = p.extension() == ".yaml" || fs::exists(p / "release.yaml", ec);
+      if (is_release &&
+          formats::view_version(p.extension() == ".yaml" ? p.stem().string() : stored_as) &&
+          !stored_as.starts_with('v'))
+        out_.unreadable.push_back({name_of(p), make_fault(errc::malformed, "read " + name_of(p),
+                                                          "a Release is stored as v" + stored_as)});
+      if (!stored_as.starts_with('v')) continue;
       fs::path where = p;
       if (fs::is_directory(p, ec)) {
         where = p / "release.yaml";
@@ -377,6 +370,29 @@ std::shared_ptr<const document> repository::find(const std::string& provider,
     if (d->stored_as == "v" + bare) return d;
   }
   return nullptr;
+}
+
+const unreadable_file* repository::unreadable_of(const std::string& provider,
+                                                 const std::string& version) const {
+  const std::string stored =
+      version.empty() ? "" : "/v" + (version.starts_with('v') ? version.substr(1) : version);
+  for (const unreadable_file& f : unreadable) {
+    if (!stored.empty() && !f.file.ends_with(stored + ".yaml") &&
+        f.file.find(stored + "/") == f.file.npos)
+      continue;
+    if (may_be_of(f.file, provider)) return &f;
+  }
+  return nullptr;
+}
+
+bool repository::may_be_of(const std::string& file, const std::string& provider) const {
+  const std::size_t slash = file.find('/');
+  const std::string folder = file.substr(0, slash);
+  if (provider.empty() || slash == file.npos || folder == provider) return true;
+  const auto found = folders.find(folder);
+  return found == folders.end() || found->second.releases.empty() ||
+         std::ranges::any_of(found->second.releases,
+                             [&](const auto& d) { return d->name.starts_with(provider + "-"); });
 }
 
 result<repository> read_repository(std::string root) {

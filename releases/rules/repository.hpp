@@ -82,6 +82,12 @@ struct repository {
   std::shared_ptr<const document> find(const std::string& name) const;
   std::shared_ptr<const document> find(const std::string& provider,
                                        const std::string& version) const;
+  /// The first file that an answer about a provider (empty: any) would need and that cannot be
+  /// read: of its folder, of one of which nothing says whose it is, or beside the folders. With a
+  /// version: only the Release of that version. Null where there is none.
+  const unreadable_file* unreadable_of(const std::string& provider,
+                                       const std::string& version = {}) const;
+  bool may_be_of(const std::string& file, const std::string& provider) const;
 };
 
 /// kube-versions.yaml: a mapping from an app to a range.

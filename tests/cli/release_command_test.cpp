@@ -1,16 +1,18 @@
 // Longer than most files: every verb of `windlass release` and `train` on one folder of Releases.
 #include "cli/commands.hpp"
-#include "releases/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "releases/commands/checking.hpp"
 #include "releases/commands/facts.hpp"
+#include "releases/trains/train.hpp"
 #include "tests/policies/host/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -518,6 +520,8 @@ TEST(TrainCommand, SaysWhichServerFits) {
   EXPECT_EQ(none.code, 4);
   EXPECT_THAT(none.out, HasSubstr("none of 1 trains has it, the last is v0.17.0"));
   EXPECT_EQ(run({"match", file}, "train").code, 4);
+  EXPECT_EQ(run({"match"}, "train").code, 2);
+  EXPECT_EQ(run({"match", "--client", "v0.16.0", "--bundle", "3.23.0"}, "train").code, 2);
 }
 
 TEST(ReleaseCommand, AsksThePackOfAFolderFirst) {
@@ -585,12 +589,122 @@ TEST(ReleaseCommand, ShowsTheWayAndWhatIsKept) {
   folder.write("in-use", "33.1.1\n34.5.0\n");
   EXPECT_EQ(run({"lifecycle", "aws", "--dir", data, "--in-use", folder.path() + "/in-use"}).out,
             kept.out);
+  // So it may with a v, and the provider may be called by its folder.
+  folder.write("in-use", "v33.1.1\n34.5.0\n");
+  EXPECT_EQ(run({"lifecycle", "capa", "--dir", data, "--in-use", folder.path() + "/in-use"}).out,
+            kept.out);
+  folder.write("in-use", "33.1.1\n34.5.0\nprod-eu\n");
+  EXPECT_THAT(run({"lifecycle", "aws", "--dir", data, "--in-use", folder.path() + "/in-use"}).out,
+              HasSubstr("usage.not-found  release/prod-eu"));
   // Where the source of the file was down there is nothing in it, and nothing is archived.
   folder.write("in-use", "\n");
   const outcome down =
       run({"lifecycle", "aws", "--dir", data, "--in-use", folder.path() + "/in-use"});
   EXPECT_THAT(down.out, HasSubstr("usage.unknown"));
   EXPECT_THAT(down.out, testing::Not(HasSubstr("  archive  ")));
+}
+
+TEST(ReleaseCommand, ProposesNoWayOfWhichDiffDeniesAStep) {
+  // No Release lies between: the only step is shown, and denied as `diff` denies it.
+  const outcome blocked = run({"path", "aws", "32.4.0", "33.1.1", "--dir", data, "-o", "json"});
+  EXPECT_EQ(blocked.code, 4) << blocked.out;
+  const json::object only = object_of(blocked);
+  EXPECT_THAT(std::string(only.at("steps").at(0).at("denied").as_string()),
+              HasSubstr("component.downgrade component/flatcar"));
+  EXPECT_EQ(run({"diff", "aws", "32.4.0", "33.1.1", "--dir", data}).code, 4);
+  for (const auto& [provider, from, to] : {std::array<const char*, 3>{"aws", "31.1.1", "34.5.0"},
+                                           {"aws", "32.4.0", "34.5.0"},
+                                           {"azure", "32.1.0", "34.5.0"},
+                                           {"vsphere", "31.1.1", "33.2.0"},
+                                           {"cloud-director", "33.1.1", "34.5.0"}}) {
+    const json::object way =
+        object_of(run({"path", provider, from, to, "--dir", data, "-o", "json"}));
+    ASSERT_FALSE(way.at("steps").as_array().empty()) << provider;
+    for (const json::value& step : way.at("steps").as_array()) {
+      const auto version = [&](const char* key) {
+        return std::string(step.at(key).as_string()).substr(std::string(provider).size() + 1);
+      };
+      const bool denied = step.as_object().contains("denied");
+      EXPECT_EQ(run({"diff", provider, version("from"), version("to"), "--dir", data}).code == 4,
+                denied)
+          << provider << " " << json::serialize(step);
+      EXPECT_EQ(way.at("decision") == "deny", denied);
+    }
+  }
+  // A consent to what denies it makes it a step.
+  reactor::temporary_folder folder;
+  const std::string releases = folder.path() + "/releases";
+  std::filesystem::create_directories(releases);
+  std::filesystem::copy(data + "/capa", releases + "/capa");
+  const std::string hash =
+      std::string(object_of(run({"show", "aws", "33.1.1", "--dir", releases, "-o", "json"}))
+                      .at("hash")
+                      .as_string());
+  std::string waivers;
+  for (const char* component : {"flatcar", "os-tooling"})
+    waivers += std::string("- {rule: component.downgrade, subject: component/") + component +
+               ", release: aws-33.1.1, hash: " + hash + ", reason: tried, by: ana}\n";
+  folder.write("releases/waivers.yaml", waivers);
+  EXPECT_EQ(run({"path", "aws", "32.4.0", "33.1.1", "--dir", releases}).code, 0);
+}
+
+TEST(ReleaseCommand, SaysNothingOfAFolderOfWhichAPartCannotBeRead) {
+  reactor::temporary_folder folder;
+  for (const char* version : {"34.4.1", "34.5.0"}) {
+    std::filesystem::create_directories(folder.path() + "/releases/capa");
+    std::filesystem::copy(data + "/capa/v" + version + ".yaml",
+                          folder.path() + "/releases/capa/v" + version + ".yaml");
+  }
+  folder.write("built", "x\n");
+  const std::string releases = folder.path() + "/releases";
+  const std::vector<std::vector<std::string>> verbs = {
+      {"diff", "aws", "34.4.1", "34.5.0"},
+      {"gate", "aws", "34.4.1", "34.5.0"},
+      {"bump", "aws", "34.5.0"},
+      {"path", "aws", "34.4.1", "34.5.0"},
+      {"lifecycle", "aws"},
+      {"lifecycle", "capa"},
+      {"notes", "aws", "34.4.1", "34.5.0"},
+      {"images", "aws"},
+      {"pin", "cilium@1.4.3", "--release", "34.5.0"},
+      {"join"},
+      {"notes", "aws", "34.5.0", "34.5.0"}};
+  const auto each = [&](const std::string& told) {
+    for (std::vector<std::string> words : verbs) {
+      words.insert(words.end(), {"--dir", releases});
+      const outcome o = run(words);
+      EXPECT_EQ(o.code == 1, !told.empty()) << words[0] << o.err;
+      EXPECT_THAT(o.err, HasSubstr(told)) << words[0];
+    }
+  };
+  each("");
+  // `check` has a row for it, by whichever name the provider is called.
+  const auto checked = [&] { return run({"check", releases, "aws"}); };
+  EXPECT_NE(checked().code, 4);
+  folder.write("releases/capa/v34.6.0.yaml", "spec: [\n");
+  each("read capa/v34.6.0.yaml");
+  EXPECT_EQ(checked().code, 4);
+  EXPECT_THAT(checked().out, HasSubstr("capa/v34.6.0.yaml"));
+  EXPECT_THAT(run({"check", releases, "aws", "34.6.0"}).err, HasSubstr("read capa/v34.6.0.yaml"));
+  // One that can be read is named and shown all the same.
+  EXPECT_EQ(run({"map", "aws", "34.5.0", "--dir", releases}).code, 0);
+  std::filesystem::remove(releases + "/capa/v34.6.0.yaml");
+  folder.write("releases/capa/requests.yaml", "releases: {\n");
+  each("read capa/requests.yaml");
+  EXPECT_THAT(run({"check", releases, "aws", "34.5.0"}).err, HasSubstr("read capa/requests.yaml"));
+  std::filesystem::remove(releases + "/capa/requests.yaml");
+  // A Release that is not stored as one is not left out in silence.
+  std::filesystem::copy(data + "/capa/v34.3.0.yaml", releases + "/capa/34.6.0.yaml");
+  each("a Release is stored as v34.6.0");
+  std::filesystem::remove(releases + "/capa/34.6.0.yaml");
+  // A pipe of that name is no Release, and nobody waits for its writer.
+  ASSERT_EQ(::mkfifo((releases + "/capa/v34.7.0.yaml").c_str(), 0600), 0);
+  EXPECT_THAT(checked().out, HasSubstr("it is not a regular file"));
+  std::filesystem::remove(releases + "/capa/v34.7.0.yaml");
+  // Of another provider's folder nothing is asked here.
+  folder.write("releases/azure/v34.6.0.yaml", "spec: [\n");
+  std::filesystem::copy(data + "/azure/v34.5.0.yaml", releases + "/azure/v34.5.0.yaml");
+  EXPECT_EQ(run({"path", "aws", "34.4.1", "34.5.0", "--dir", releases}).code, 0);
 }
 
 TEST(ReleaseCommand, ProposesTheNextRelease) {

@@ -94,6 +94,41 @@ TEST_F(ReleasePin, IsAnEditOfTheFileThatLeavesTheRest) {
               HasSubstr("releases:\n  - name: \"34.2.0\"\n    requests:\n    - name: "));
 }
 
+/// `text` with a byte order mark and line breaks of DOS.
+std::string from_dos(const std::string& text) {
+  std::string out = "\xef\xbb\xbf";
+  for (const char c : text) out += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  return out;
+}
+
+TEST_F(ReleasePin, LeavesLineBreaksOfDosAsTheyAre) {
+  for (const char* up_to : {"", "v35.1.0"}) {
+    const std::string plain = edited(up_to), before = text;
+    text = from_dos(before);
+    EXPECT_EQ(edited(up_to), from_dos(plain));
+    text = before;
+  }
+}
+
+TEST(ReleaseResources, GetOneMoreBehindThoseThatAreListed) {
+  const auto edited = [](const std::string& text) {
+    const auto made = edited_resources(text, "capa/kustomization.yaml", "v34.6.0");
+    return made ? *made : made.error().message();
+  };
+  const std::string list = "a: b\nresources: # each\n  - v34.4.1\n  # the last\n  - ./v34.5.0/\n";
+  EXPECT_EQ(edited(list + "x: y\n"), list + "  - v34.6.0\nx: y\n");
+  EXPECT_EQ(edited(list), list + "  - v34.6.0\n");
+  EXPECT_EQ(edited(from_dos(list + "x: y\n")), from_dos(list + "  - v34.6.0\nx: y\n"));
+  EXPECT_EQ(edited("resources:\n- v34.5.0"), "resources:\n- v34.5.0\n- v34.6.0\n");
+  EXPECT_EQ(edited("resources:\n- 'v34.6.0'\n"), "resources:\n- 'v34.6.0'\n");
+  EXPECT_EQ(edited("a: b\n"), "a: b\nresources:\n- v34.6.0\n");
+  EXPECT_EQ(edited(""), "resources:\n- v34.6.0\n");
+  // What would be read as another list is not written.
+  EXPECT_THAT(edited("resources: [v34.5.0]\n"), HasSubstr("stand on one line"));
+  EXPECT_THAT(edited("\"resources\":\n- v34.5.0\n"), HasSubstr("is not edited here"));
+  EXPECT_THAT(edited("resources: {\n"), HasSubstr("it cannot be read"));
+}
+
 TEST_F(ReleasePin, RefusesWhatItCannotEdit) {
   EXPECT_EQ(edited("34.2.0"), "pin.bad-until");
   text = "releases: [{name: '>= 34.2.0 < 36.0.0', requests: []}]\n";
