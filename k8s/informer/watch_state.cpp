@@ -248,7 +248,14 @@ step watch_state::failed(const fault& why, reactor::steady_time now, reactor::en
     case errc::over_budget:
       ++counters_.over_budget;
       return list_again(rng.jitter(limits_->over_budget_retry, jitter_share));
-    default: return same_again(backoff(now, rng));
+    default: {
+      // As client-go has it: a watch that lived for a moment worked, whatever ended it, so that its
+      // end is not one more failure in a row. Balancers end silent streams after some seconds.
+      const bool watched =
+          current_.what == step::action::watch && opened_ != reactor::steady_time{};
+      if (watched && now - opened_ >= limits_->too_short) attempt_ = 0;
+      return same_again(backoff(now, rng));
+    }
   }
 }
 

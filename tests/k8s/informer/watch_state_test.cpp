@@ -131,13 +131,27 @@ TEST_F(WatchState, BackoffDoublesFrom800msTo30s) {
   }
 }
 
-TEST_F(WatchState, AStableStreamMakesTheNextFailureTheFirst) {
+TEST_F(WatchState, AWatchThatLivedForAMomentMakesTheNextFailureTheFirst) {
+  // As long as balancers let a silent stream live, and longer.
+  for (const reactor::nanoseconds lived : {1s, 3s, 5s, 15s, 29s, 31s}) {
+    watch_state s = watching();
+    for (int i = 0; i < 8; ++i) s.failed(of(errc::unavailable), now, rng);
+    for (int i = 0; i < 3; ++i) {
+      s.stream_opened(now);
+      EXPECT_LT(s.failed(of(errc::unavailable), now + lived, rng).delay, 1s);
+    }
+  }
   watch_state s = watching();
   for (int i = 0; i < 8; ++i) s.failed(of(errc::unavailable), now, rng);
   s.stream_opened(now);
-  EXPECT_GT(s.failed(of(errc::unavailable), now + 29s, rng).delay, 20s);
+  EXPECT_GT(s.failed(of(errc::unavailable), now + 900ms, rng).delay, 20s);
+}
+
+TEST_F(WatchState, WatchesThatEndInAListHaveToLiveForLonger) {
+  watch_state s = watching();
+  for (int i = 0; i < 8; ++i) s.failed(of(errc::unavailable), now, rng);
   s.stream_opened(now);
-  EXPECT_LT(s.failed(of(errc::unavailable), now + 31s, rng).delay, 1s);
+  EXPECT_GT(s.failed(of(errc::gone, 410), now + 5s, rng).delay, 20s);
 }
 
 TEST_F(WatchState, WaitsAtLeastAsLongAsTheServerAsks) {
