@@ -1,11 +1,12 @@
 #include "service/connect.hpp"
 
+#include "app/api/setup.hpp"
 #include "app/process.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/fleet/home.hpp"
+#include "k8s/fleet/kubeconfig_contexts.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
-#include "app/api/setup.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,24 +34,20 @@ std::vector<std::string> kubeconfig_files(const fleet_arguments& a, const k8s::e
   return {env.variable("HOME") + "/.kube/config"};
 }
 
+/// Contexts that cannot be used are clusters with that reason, unless none can be used.
 reactor::result<std::vector<named_connection>> every_context(const fleet_arguments& a,
                                                              const k8s::environment& env) {
-  std::vector<named_connection> all;
   const std::vector<std::string> files = kubeconfig_files(a, env);
-  for (const std::string& file : files) {
-    auto bytes = k8s::read_small_file(file);
-    if (!bytes) return bytes.error();
-    auto names = k8s::kubeconfig_contexts(bytes->reveal(), "kubeconfig " + file);
-    if (!names) return names.error();
-    for (const std::string& name : *names) {
-      auto to = k8s::load_kubeconfig_files(files, name);
-      if (!to) return to.error();
-      all.push_back({name, *to});
-    }
+  std::vector<named_connection> all;
+  bool usable = false;
+  for (k8s::context_connection& c : k8s::every_kubeconfig_context(files)) {
+    usable = usable || c.to;
+    all.push_back({std::move(c.name), std::move(c.to)});
   }
   if (all.empty())
     return reactor::make_fault(reactor::errc::not_found, "kubeconfig " + files.front(),
                                "it has no context");
+  if (!usable) return all.front().to.error();
   return all;
 }
 

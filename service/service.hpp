@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/api/api.hpp"
+#include "app/api/turns.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/lease.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -12,8 +14,6 @@
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 #include "service/config_map_packs.hpp"
-#include "app/api/api.hpp"
-#include "app/api/turns.hpp"
 
 #include <functional>
 #include <map>
@@ -26,10 +26,10 @@ namespace cli {
 
 class own_metrics;
 
-/// A cluster that was named by hand rather than found in a Secret.
+/// A cluster that was named by hand rather than found in a Secret, or why it cannot be reached.
 struct named_connection {
   std::string name;
-  k8s::connection to;
+  reactor::result<k8s::connection> to;
 };
 
 struct service_options {

@@ -130,9 +130,28 @@ bool present(const json::object& from, std::string_view field) {
   return true;
 }
 
+/// Comments, blank lines and marks of documents: what `kubectl config unset` and a shell's
+/// redirection leave.
+bool says_nothing(std::string_view bytes) {
+  if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
+  while (!bytes.empty()) {
+    const auto end = std::min(bytes.find('\n'), bytes.size());
+    const std::string_view line = trimmed(bytes.substr(0, end));
+    if (!line.empty() && line[0] != '#' && line != "---" && line != "..." && line != "null" &&
+        line != "~")
+      return false;
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  return true;
+}
+
+/// One of several files may add nothing; a kubeconfig by itself must say something.
+enum class standing : std::uint8_t { alone, among_others };
+
 /// Adds what the document names and is not named yet: kubectl's merge.
 void merge(config& into, std::shared_ptr<const document> from, const std::string& source,
-           const std::string& folder) {
+           const std::string& folder, standing how = standing::alone) {
+  if (how == standing::among_others && says_nothing(from->bytes.reveal())) return;
   formats::yaml_limits limits;
   limits.nodes = 100'000;
   limits.depth = 16;
@@ -147,7 +166,8 @@ void merge(config& into, std::shared_ptr<const document> from, const std::string
   const spot top{from, {}, {}};
   if (!parsed->is_object()) malformed("is not a kubeconfig: the document is not a mapping");
   const json::object& root = parsed->get_object();
-  if (!root.contains("clusters") && !root.contains("contexts") && !root.contains("users")) {
+  if (how == standing::alone && !root.contains("clusters") && !root.contains("contexts") &&
+      !root.contains("users")) {
     malformed("is not a kubeconfig: it has neither clusters nor contexts nor users");
   }
   if (const std::string_view kind = text(root, "kind", top); !kind.empty() && kind != "Config") {
@@ -508,7 +528,8 @@ reactor::result<connection> load_kubeconfig_files(std::vector<std::string> paths
     any = true;
     const auto merged = guarded(source, [&] {
       auto from = std::make_shared<document>(document{*std::move(bytes), path});
-      merge(c, std::move(from), source, std::filesystem::absolute(path).parent_path().string());
+      merge(c, std::move(from), source, std::filesystem::absolute(path).parent_path().string(),
+            standing::among_others);
       return true;
     });
     if (!merged) return merged.error();
@@ -597,7 +618,7 @@ reactor::result<std::vector<std::string>> kubeconfig_contexts(std::string_view b
   return guarded(std::string(source), [&] {
     config c;
     merge(c, std::make_shared<document>(document{reactor::secret(std::string(bytes)), {}}),
-          std::string(source), "");
+          std::string(source), "", standing::among_others);
     return c.context_order;
   });
 }

@@ -54,11 +54,17 @@ fleet::fleet(reactor::loop& l, fleet_options options, reactor::logger log)
 
 fleet::~fleet() = default;
 
-void fleet::add(std::string name, connection to) {
+void fleet::add(std::string name, reactor::result<connection> to) {
   entry& e = entries_[name];
   disengage(name, e);
   e = entry{};
-  engage(name, e, std::move(to));
+  if (to) {
+    engage(name, e, std::move(*to));
+    return;
+  }
+  e.invalid = to.error().message();
+  e.since = loop_.wall();
+  log_.warning("kubeconfig invalid", {{"cluster", name}, {"error", e.invalid}});
 }
 
 void fleet::discover(client& home, event_recorder* events) {
@@ -124,8 +130,7 @@ awaitable<void> fleet::consider(std::string name) {
   }
   const reactor::secret* bytes = wanted->find(options_.key);
   reactor::secret raw = bytes ? *bytes : reactor::secret();
-  const std::string hash =
-      raw.empty() ? std::string("-") : formats::sha256_hex(raw.reveal());
+  const std::string hash = raw.empty() ? std::string("-") : formats::sha256_hex(raw.reveal());
   if (found != entries_.end() && found->second.hash == hash) {
     log_.debug("kubeconfig unchanged", {{"cluster", name}});
     relabel(found->second, wanted->meta.labels);

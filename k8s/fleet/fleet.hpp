@@ -82,8 +82,9 @@ public:
   fleet(const fleet&) = delete;
   fleet& operator=(const fleet&) = delete;
 
-  /// A cluster without a Secret; a fleet of one has only this. An existing name is replaced.
-  void add(std::string name, connection to);
+  /// A cluster without a Secret; a fleet of one has only this. An existing name is replaced. With a
+  /// fault instead of a connection it is a name that cannot be used, and the fault says why.
+  void add(std::string name, reactor::result<connection> to);
   /// Follows the Secrets of home. Once. `events` may be null.
   void discover(client& home, event_recorder* events);
   /// The first list of Secrets was processed (or there is no discovery). False when `deadline` came

@@ -2,6 +2,7 @@
 
 #include "formats/base64.hpp"
 #include "k8s/client/certificates.hpp"
+#include "k8s/fleet/kubeconfig_contexts.hpp"
 #include "tests/k8s/client/pems.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -278,6 +279,105 @@ TEST(KubeconfigFiles, MergesAListAsKubectlDoes) {
   EXPECT_EQ(got->token.bytes.reveal(), "t");
   EXPECT_EQ(load_kubeconfig_files({dir.path() + "/x", dir.path() + "/y"}).error().message(),
             "kubeconfig " + dir.path() + "/x:" + dir.path() + "/y: none of the files is there");
+}
+
+/// A file with one context of that name for a cluster, user and server of that name.
+std::string one_context(const std::string& context, const std::string& cluster,
+                        const std::string& server, const std::string& user = "token: t") {
+  return "clusters:\n- name: " + cluster + "\n  cluster: {server: 'https://" + server +
+         "'}\ncontexts:\n- name: " + context + "\n  context: {cluster: " + cluster +
+         ", user: " + cluster + "}\nusers:\n- name: " + cluster + "\n  user: {" + user + "}\n";
+}
+
+TEST(KubeconfigFiles, OneOfSeveralMaySayNothing) {
+  reactor::temporary_folder dir;
+  const std::string good = dir.write("good", one_context("a", "a", "a"));
+  for (const std::string nothing :
+       {"", "\n", "# nothing\n", "---\n", "\xef\xbb\xbf# a mark\n---\n# and more", "null\n", "{}",
+        "apiVersion: v1\nkind: Config\npreferences: {}\n", "preferences:\n  colors: true\n"}) {
+    const std::string other = dir.write("other", nothing);
+    for (const auto& files : {std::vector{good, other}, std::vector{other, good}}) {
+      const auto got = load_kubeconfig_files(files);
+      ASSERT_TRUE(got) << nothing << got.error().message();
+      EXPECT_EQ(got->server, "https://a");
+      const auto all = every_kubeconfig_context(files);
+      ASSERT_EQ(all.size(), 1u) << nothing;
+      EXPECT_TRUE(all[0].to);
+    }
+    EXPECT_FALSE(load_kubeconfig_file(other)) << nothing;
+    EXPECT_FALSE(load_kubeconfig(nothing, discovered())) << "a Secret has to say something";
+  }
+}
+
+TEST(KubeconfigFiles, WhatIsWrongWithOneContextConcernsItAlone) {
+  const std::map<std::string, std::string> wrong{
+      {"user: {exec: {command: aws}}", "exec is not supported"},
+      {"user: {auth-provider: {name: gcp}}", "auth-provider is not supported"},
+      {"user: {tokenFile: gone}", "the file that it names is not there"},
+      {"user: {client-certificate: c.pem}", "the file that it names is not there"},
+      {"user: {client-certificate-data: '%'}", "is not base64"}};
+  for (const auto& [user, why] : wrong) {
+    reactor::temporary_folder dir;
+    const std::string file =
+        dir.write("config",
+                  "clusters:\n- name: c\n  cluster: {server: 'https://c'}\nusers:\n- name: good\n"
+                  "  user: {token: t}\n- name: bad\n  " +
+                      user +
+                      "\ncontexts:\n- name: one\n  context: {cluster: c, user: good}\n- name: two\n"
+                      "  context: {cluster: c, user: bad}\n- name: three\n"
+                      "  context: {cluster: gone, user: good}\n- name: four\n"
+                      "  context: {cluster: c, user: good}\n");
+    const auto all = every_kubeconfig_context({file});
+    ASSERT_EQ(all.size(), 4u);
+    EXPECT_TRUE(all[0].to);
+    ASSERT_FALSE(all[1].to) << user;
+    EXPECT_NE(all[1].to.error().message().find(why), std::string::npos)
+        << all[1].to.error().message();
+    ASSERT_FALSE(all[2].to);
+    EXPECT_NE(all[2].to.error().message().find("names a cluster that is not there"),
+              std::string::npos);
+    EXPECT_TRUE(all[3].to);
+  }
+}
+
+TEST(KubeconfigFiles, FilesThatCannotBeReadAreToldAndOthersCount) {
+  reactor::temporary_folder dir;
+  const std::string good = dir.write("good", one_context("a", "a", "a"));
+  const std::string broken = dir.write("broken", "clusters: [\n");
+  std::filesystem::create_directories(dir / "folder");
+  const auto all = every_kubeconfig_context({dir / "missing", broken, good, dir / "folder"});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name, "kubeconfig " + broken);
+  EXPECT_FALSE(all[0].to);
+  EXPECT_EQ(all[1].name, "kubeconfig " + (dir / "folder"));
+  EXPECT_FALSE(all[1].to);
+  EXPECT_EQ(all[2].name, "a");
+  EXPECT_TRUE(all[2].to);
+  const auto missing = every_kubeconfig_context({dir / "missing"});
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_FALSE(missing[0].to) << "the only file";
+}
+
+TEST(KubeconfigFiles, NamesThatTwoFilesHaveAreToldAndNotUsed) {
+  reactor::temporary_folder dir;
+  const std::string first = dir.write("1", one_context("admin@k", "k", "first"));
+  const std::string same = dir.write("2", one_context("admin@k", "other", "second"));
+  const auto all = every_kubeconfig_context({first, same});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].to->server, "https://first");
+  EXPECT_EQ(all[1].name, "admin@k (" + same + ")");
+  EXPECT_EQ(all[1].to.error().message(), "kubeconfig " + same +
+                                             ": context \"admin@k\" is also one of " + first +
+                                             ", which counts; give one of the two another name");
+  // Another context whose cluster has the name of an earlier file's cluster.
+  const std::string taken = dir.write("3", one_context("b", "k", "third"));
+  const auto merged = every_kubeconfig_context({first, taken});
+  ASSERT_EQ(merged.size(), 2u);
+  ASSERT_FALSE(merged[1].to) << "it would be the first file's cluster";
+  EXPECT_NE(merged[1].to.error().message().find("a cluster of https://third"), std::string::npos);
+  // The same cluster under both is no trouble.
+  const std::string again = dir.write("4", one_context("c", "k", "first"));
+  EXPECT_TRUE(every_kubeconfig_context({first, again})[1].to);
 }
 
 environment with(std::map<std::string, std::string> variables,

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""What other people's networks and files do, with a real API server: a balancer that ends silent streams after 5 s, and a
+kubeconfig of three contexts of which two cannot be used.
+
+    tests/live/networks.py BUILD_FOLDER
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from middleman import middleman
+
+WINDLASS = str(pathlib.Path(sys.argv[1]).resolve() / "windlass")
+KUBECONFIG = os.environ["WINDLASS_LIVE_KUBECONFIG"]
+KUBECTL = [os.environ["KUBEBUILDER_ASSETS"] + "/kubectl", "--kubeconfig", KUBECONFIG]
+CRDS = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "crds"
+work = pathlib.Path(tempfile.mkdtemp())
+failed = []
+
+
+def check(what, condition, detail=""):
+    print(("ok: " if condition else "FAILED: ") + what + ("" if condition else f" {detail}"), flush=True)
+    if not condition:
+        failed.append(what)
+
+
+def kubectl(*arguments, **more):
+    return subprocess.run([*KUBECTL, *arguments], capture_output=True, text=True, check=more.pop("check", True), **more).stdout
+
+
+def wait(what, condition, seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            check(what, True)
+            return True
+        time.sleep(0.5)
+    check(what, False, f"not within {seconds} s")
+    return False
+
+
+def reason_of(pool):
+    found = json.loads(kubectl("get", "bootcnodepool", pool, "-o", "json")).get("status", {}).get("conditions", [])
+    return {c["type"]: c["reason"] for c in found}.get("Degraded")
+
+
+def pool(name, ref):
+    text = {"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNodePool", "metadata": {"name": name},
+            "spec": {"nodeSelector": {"matchLabels": {"of": name}}, "image": {"ref": ref}}}
+    kubectl("apply", "-f", "-", input=json.dumps(text))
+
+
+def follows(name, seconds):
+    """A service behind the balancer sees each change of a pool, five in a row, between which nothing happens for a while."""
+    between = middleman(KUBECONFIG)
+    log = open(work / f"{name}.log", "w")
+    service = subprocess.Popen([WINDLASS, "run", "--kubeconfig", between.kubeconfig(work / name), "--fleet", "self", "--apis", "bootc",
+                                "--metrics-bind-address", "0", "--health-probe-bind-address", "0"], stdout=log, stderr=log)
+    try:
+        for i in range(5):
+            if i:
+                time.sleep(7)  # so that the stream was ended at least once
+            one = f"{name}-{i}"
+            pool(one, f"short-{i}:latest")  # a name without a registry
+            if not wait(f"{name}: change {i + 1} is seen", lambda one=one: reason_of(one) == "InvalidSpec", seconds):
+                break
+        check(f"{name}: the service runs on", service.poll() is None)
+    finally:
+        service.terminate()
+        service.wait()
+        kubectl("delete", "bootcnodepool", "--all")
+    return between
+
+
+kubectl("apply", "--server-side", "-f", str(CRDS))
+kubectl("create", "namespace", "bootc-operator", check=False)
+time.sleep(2)
+cutting = follows("cut", 15)
+check("cut: streams were ended", cutting.cut >= 3, cutting.cut)
+
+text = pathlib.Path(KUBECONFIG).read_text()
+three = work / "three"
+three.write_text(text.replace("users: [", "users: [{name: byprogram, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: aws}}}, ")
+                 .replace("contexts: [", "contexts: [{name: eks, context: {cluster: live, user: byprogram}}, {name: gone, context: {cluster: none, user: admin}}, "))
+listed = subprocess.run([WINDLASS, "cluster", "list", "--fleet", "contexts", "--kubeconfig", str(three), "-o", "json"], capture_output=True, text=True)
+rows = {c["name"]: c for c in json.loads(listed.stdout or '{"clusters": []}')["clusters"]}
+check("contexts: all three are rows", set(rows) == {"eks", "gone", "live"}, listed)
+check("contexts: the good one is Live", rows.get("live", {}).get("state") == "Live", rows)
+check("contexts: the others are Invalid and say why", "exec is not supported" in rows.get("eks", {}).get("lastError", "")
+      and "names a cluster that is not there" in rows.get("gone", {}).get("lastError", ""), rows)
+print(f"## networks: {len(failed)} failed")
+sys.exit(1 if failed else 0)
