@@ -4,6 +4,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace formats {
@@ -31,6 +32,40 @@ void count_match(const RE2& re, std::size_t bytes) {
   count_steps(1 + bytes / bytes_per_step + bytes * size / instructions_per_step);
 }
 
+std::string regex_for_re2(std::string_view pattern) {
+  std::string out;
+  for (std::size_t at = 0; at < pattern.size();) {
+    const auto rest = pattern.substr(at);
+    std::size_t whole = 1;  // what is copied as it is
+    if (rest.starts_with("\\Q")) {
+      const auto end = rest.find("\\E");
+      whole = end == rest.npos ? rest.size() : end + 2;
+    } else if (rest[0] == '\\') {
+      whole = std::min<std::size_t>(2, rest.size());
+    } else if (rest[0] == '[') {
+      // A ] that comes first stands for itself; [:alpha:] has one of its own.
+      whole = rest.starts_with("[^") ? 2 : 1;
+      if (rest.substr(whole).starts_with(']')) ++whole;
+      while (whole < rest.size() && rest[whole] != ']') {
+        const auto end =
+            rest.substr(whole).starts_with("[:") ? rest.find(":]", whole + 2) : rest.npos;
+        if (end != rest.npos)
+          whole = end + 2;
+        else
+          whole += rest[whole] == '\\' ? 2 : 1;
+      }
+      whole = std::min(whole + 1, rest.size());
+    } else if (rest.starts_with("(?<")) {
+      out += "(?P<";
+      at += 3;
+      continue;
+    }
+    out += rest.substr(0, whole);
+    at += whole;
+  }
+  return out;
+}
+
 std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   const char* what = "internal error";
   switch (re.error_code()) {
@@ -55,6 +90,8 @@ std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   if (re.error_code() == RE2::ErrorMissingParen || re.error_code() == RE2::ErrorUnexpectedParen)
     argument = pattern;
   if (re.error_code() == RE2::ErrorTrailingBackslash) argument = "";
+  // The group as it was written.
+  if (argument.starts_with("(?P<") && pattern.find(argument) == pattern.npos) argument.erase(2, 1);
   return std::string("error parsing regexp: ") + what + ": `" + argument + "`";
 }
 
@@ -64,13 +101,14 @@ std::shared_ptr<const regex> regex::compile(std::string_view source, std::string
   if (steps_left() != unbounded) quiet.set_max_mem(expression_bytes);
   quiet.set_log_errors(false);
   const std::string text(source);
-  auto compiled = std::make_shared<const RE2>(text, quiet);
+  auto compiled = std::make_shared<const RE2>(regex_for_re2(text), quiet);
   if (!compiled->ok()) {
     if (why) *why = regex_syntax_text(*compiled, text);
     return nullptr;
   }
   auto made = std::make_shared<regex>();
   made->compiled_ = std::move(compiled);
+  made->source_ = text;
   return made;
 }
 
@@ -80,7 +118,7 @@ bool regex::found_in(std::string_view text) const {
 }
 
 const std::string& regex::source() const noexcept {
-  return compiled_->pattern();
+  return source_;
 }
 
 }  // namespace formats

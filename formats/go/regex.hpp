@@ -12,6 +12,8 @@ class RE2;
 
 namespace formats {
 
+/// The expression as RE2 takes it: Go names a group by (?<n>…), too, and RE2 by (?P<n>…) alone.
+std::string regex_for_re2(std::string_view pattern);
 /// Go's words for what is wrong with an expression that RE2 refused: error parsing regexp: missing
 /// closing ): `(`
 std::string regex_syntax_text(const re2::RE2& re, const std::string& pattern);
@@ -37,6 +39,7 @@ public:
 
 private:
   std::shared_ptr<const re2::RE2> compiled_;
+  std::string source_;
 };
 
 }  // namespace formats

@@ -80,10 +80,24 @@ glob_result match_here(std::string_view p, std::string_view s, int depth) {
   return s.empty() ? glob_result::yes : glob_result::no;
 }
 
+bool well_formed(std::string_view p) {
+  while (!p.empty()) {
+    const char first = p[0];
+    p.remove_prefix(1);
+    if (first == '[' && match_set(p, 0) == glob_result::broken) return false;
+    if (first != '\\') continue;
+    if (p.empty()) return false;
+    p.remove_prefix(1);
+  }
+  return true;
+}
+
 }  // namespace
 
 glob_result glob_match(std::string_view pattern, std::string_view name) {
-  return match_here(pattern, name, 0);
+  const auto matched = match_here(pattern, name, 0);
+  // filepath.Match reads the rest of a pattern whose beginning did not match, too.
+  return matched == glob_result::no && !well_formed(pattern) ? glob_result::broken : matched;
 }
 
 outcome<ignore_rules> ignore_rules::parse(std::string_view text) {

@@ -205,7 +205,8 @@ std::string extension(std::string_view name) {
   return at != name.npos && name[at] == '.' ? std::string(name.substr(at)) : std::string();
 }
 
-outcome<std::vector<chart_file>> read_directory(const std::string& directory) {
+outcome<std::vector<chart_file>> read_directory(const std::string& directory,
+                                                std::vector<std::string>& warnings) {
   namespace fs = std::filesystem;
   ignore_rules rules;
   if (const auto path = fs::path(directory) / ".helmignore"; fs::exists(path)) {
@@ -236,6 +237,10 @@ outcome<std::vector<chart_file>> read_directory(const std::string& directory) {
                    ": no such file or directory"};
         return false;
       }
+      if (fs::is_symlink(fs::symlink_status(full, ec)))
+        warnings.push_back("found symbolic link in path: " + full.string() + " resolves to " +
+                           fs::canonical(full, ec).string() +
+                           ". Contents of linked file included and used");
       if (fs::is_directory(status)) {
         if (!rules.ignored(name, true) && !self(self, full, name + "/")) return false;
         continue;
@@ -261,7 +266,7 @@ outcome<std::vector<chart_file>> read_directory(const std::string& directory) {
     open.erase(real);
     return true;
   };
-  if (!walk(walk, fs::absolute(directory), "")) return failure;
+  if (!walk(walk, clean_path(fs::absolute(directory).string()), "")) return failure;
   return out;
 }
 
@@ -433,7 +438,7 @@ outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>&
   if (!std::filesystem::exists(status))
     return problem{"stat " + path + ": no such file or directory"};
   if (std::filesystem::is_directory(status)) {
-    auto files = read_directory(path);
+    auto files = read_directory(path, warnings);
     if (!files) return files.error();
     return bounded("the chart cannot be loaded", chart_limits(),
                    [&] { return load_files(std::move(*files), warnings); });

@@ -46,7 +46,10 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.flag("is-upgrade", 0, o.is_upgrade);
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   f.flag("render-subchart-notes", 0, o.sub_notes);
-  f.ignored_with_value({"timeout", "description"});
+  f.ignored_with_value({"description"});
+  std::chrono::nanoseconds timeout = std::chrono::minutes(5);
+  f.duration("timeout", 0, timeout);
+  f.changes_nothing();
   std::map<std::string, std::string> unread;  // a template has no record that could carry them
   f.pairs("labels", 'l', unread);
   std::string dry_run;
@@ -58,8 +61,8 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   refuse_chart_flags(f);
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
-  if (!cluster.ns.empty()) o.name_space = cluster.ns;
   o.debug = cluster.debug;
+  o.cluster = std::move(cluster);
   if (rest->empty())
     return problem{
         "\"helm template\" requires at least 1 argument\n\nUsage:  helm template [NAME] [CHART] "
@@ -76,6 +79,14 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
     o.release_name = (*rest)[0];
   }
   o.chart = rest->back();
+  static const std::map<std::string_view, bool> asking{{"", false},       {"true", false},
+                                                       {"client", false}, {"server", true},
+                                                       {"none", true},    {"false", true}};
+  const auto how = asking.find(dry_run);
+  if (how == asking.end())
+    return problem{
+        "Invalid dry-run flag. Flag must one of the following: false, true, none, client, server"};
+  o.asks_cluster = how->second;
   return o;
 }
 
@@ -93,24 +104,29 @@ outcome<show_options> parse_show_arguments(std::span<const std::string> argument
                                                       {"values", show_part::values},
                                                       {"readme", show_part::readme},
                                                       {"crds", show_part::crds}};
-  if (rest->size() != 2 || !parts.contains((*rest)[0]))
+  if (rest->empty() || !parts.contains(rest->front()))
     return problem{
         "\"helm show\" requires a part (all, chart, crds, readme, values) and 1 argument"};
+  const std::string part = "helm show " + rest->front();
+  if (rest->size() != 2)
+    return problem{quote(part) + " requires 1 argument\n\nUsage:  " + part + " [CHART] [flags]"};
   o.part = parts.at((*rest)[0]);
   o.chart = (*rest)[1];
   return o;
 }
 
-outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments,
-                                           const variables& of) {
-  cluster_flags cluster = cluster_flags_from(of);
-  lint_options o;
+outcome<lint_line> parse_lint_arguments(std::span<const std::string> arguments,
+                                        const variables& of) {
+  lint_line line;
+  line.cluster = cluster_flags_from(of);
+  lint_options& o = line.lint;
   command_flags f;
   add_value_flags(f, o.values);
-  add_cluster_flags(f, cluster);
+  add_cluster_flags(f, line.cluster);
   chart_flags unused;
   add_place_flags(f, unused);
-  f.text("kube-version", 0, o.kube_version);
+  std::string version;
+  f.text("kube-version", 0, version);
   f.flag("strict", 0, o.strict);
   f.flag("quiet", 0, o.quiet);
   f.flag("with-subcharts", 0, o.with_subcharts);
@@ -118,10 +134,14 @@ outcome<lint_options> parse_lint_arguments(std::span<const std::string> argument
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
-  if (!cluster.ns.empty()) o.name_space = cluster.ns;
+  if (!version.empty()) {
+    auto kube = parse_kube_version(version);
+    if (!kube) return problem{"invalid kube version '" + version + "': " + kube.error().text};
+    o.kube = std::move(*kube);
+  }
   o.charts = std::move(*rest);
   if (o.charts.empty()) o.charts.emplace_back(".");
-  return o;
+  return line;
 }
 
 }  // namespace helm

@@ -28,6 +28,8 @@ struct template_options {
   std::string chart;
   chart_flags origin;
   std::string name_space = "default";
+  cluster_flags cluster;
+  bool asks_cluster = false;  // for `lookup`
   value_options values;
   std::string kube_version;
   std::vector<std::string> api_versions;
@@ -58,7 +60,11 @@ struct show_options {
 outcome<template_options> parse_template_arguments(std::span<const std::string> arguments,
                                                    const variables& of = {});
 outcome<show_options> parse_show_arguments(std::span<const std::string> arguments);
-outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments,
-                                           const variables& of = {});
+struct lint_line {
+  lint_options lint;
+  cluster_flags cluster;
+};
+outcome<lint_line> parse_lint_arguments(std::span<const std::string> arguments,
+                                        const variables& of = {});
 
 }  // namespace helm

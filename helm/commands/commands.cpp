@@ -1,12 +1,16 @@
 #include "helm/commands/commands.hpp"
 
 #include "formats/go/files.hpp"
+#include "formats/go/function_error.hpp"
+#include "formats/go/path.hpp"
+#include "formats/go/url.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_ignore.hpp"
 #include "helm/commands/create_command.hpp"
 #include "helm/commands/flags/command_flags.hpp"
+#include "helm/commands/log_lines.hpp"
 #include "helm/commands/post_renderer.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint.hpp"
@@ -17,6 +21,7 @@
 #include "helm/schema/schema.hpp"
 #include "helm/values/render_values.hpp"
 #include "helm/values/set_values.hpp"
+#include "reactor/system/private_folder.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,9 +32,36 @@
 namespace helm {
 namespace {
 
-/// A file, or with "-" standard input.
-outcome<std::string> read_input(const std::string& path) {
-  return read_file(path == "-" ? "/dev/stdin" : path);
+/// Whether Helm would ask a server for what -f or --set-file names.
+/// Errors   as url.Parse words them: it reads every name as a URL first.
+outcome<bool> is_address(const std::string& name) {
+  try {
+    const auto scheme = lower(parse_url(name).scheme);
+    return scheme == "http" || scheme == "https" || scheme == "oci";
+  } catch (const function_error& e) {
+    return problem{e.what()};
+  }
+}
+
+/// A file, with "-" standard input, or what was fetched from an address.
+outcome<std::string> read_input(const std::string& name, const value_options& o) {
+  if (trim_space(name) == "-") return read_file("/dev/stdin");
+  auto address = is_address(name);
+  if (!address) return address.error();
+  if (!*address) return read_file(name);
+  const auto found = o.fetched.find(name);
+  if (found == o.fetched.end()) return problem{"failed to fetch " + name};
+  return found->second;
+}
+
+outcome<value> values_of(value_options o, const peers& ask) {
+  for (const auto& address : addresses_in(o)) {
+    if (!ask.fetch) break;  // read_values says which one is missing
+    auto text = ask.fetch(address);
+    if (!text) return text.error();
+    o.fetched[address] = std::move(*text);
+  }
+  return read_values(o);
 }
 
 command_result failure(const std::string& text, std::string warnings = {}) {
@@ -50,6 +82,12 @@ outcome<std::string> find_chart(const std::string& name, const chart_flags& how,
     return problem{"non-absolute URLs should be in form of repo_name/path_to_chart, got: " +
                    trimmed};
   return problem{"repo " + trimmed.substr(0, slash) + " not found"};
+}
+
+std::string namespace_of(const cluster_flags& f, const peers& ask) {
+  if (!f.ns.empty()) return f.ns;
+  auto home = ask.home_namespace ? ask.home_namespace(f) : std::string();
+  return home.empty() ? "default" : home;
 }
 
 /// --output-dir: documents of one path go into one file.
@@ -101,10 +139,34 @@ outcome<std::string> only(const std::vector<std::string>& wanted, const std::str
 
 }  // namespace
 
+std::string debug_line(const std::string& text) {
+  return "[debug] " + text;
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code ec;
+  return clean_path(std::filesystem::absolute(path, ec).string());
+}
+
+std::vector<std::string> addresses_in(const value_options& o) {
+  std::vector<std::string> out;
+  const auto note = [&](const std::string& name) -> outcome<std::string> {
+    if (const auto address = is_address(name); trim_space(name) != "-" && address && *address)
+      out.push_back(name);
+    return std::string();
+  };
+  for (const auto& name : o.files) static_cast<void>(note(name));
+  value unused(value::map_type{});
+  for (const auto& line : o.set_file)
+    static_cast<void>(apply_set(unused, line, set_kind::file, note));
+  return out;
+}
+
 outcome<value> read_values(const value_options& o) {
   value out(value::map_type{});
+  const auto read = [&](const std::string& name) { return read_input(name, o); };
   for (const auto& path : o.files) {
-    auto text = read_input(path);
+    auto text = read(path);
     if (!text) return text.error();
     auto v = read_yaml_map(*text);
     if (!v) return problem{"failed to parse " + path + ": " + v.error().text};
@@ -113,8 +175,9 @@ outcome<value> read_values(const value_options& o) {
   auto apply = [&](const std::vector<std::string>& lines, set_kind kind,
                    auto prefix) -> outcome<bool> {
     for (const auto& line : lines)
-      if (auto done = apply_set(out, line, kind, read_input); !done)
-        return problem{prefix(line) + ": " + done.error().text};
+      if (auto done = apply_set(out, line, kind, read); !done)
+        return problem{kind == set_kind::json ? prefix(line)
+                                              : prefix(line) + ": " + done.error().text};
     return true;
   };
   auto fixed = [](const char* flag) {
@@ -134,9 +197,9 @@ outcome<value> read_values(const value_options& o) {
 }
 
 command_result template_command(const template_options& o, const render_runtime& runtime,
-                                const chart_locator& locate) {
+                                const peers& ask) {
   std::string warnings;
-  auto warn = [&](const std::string& line) { warnings += line + "\n"; };
+  auto warn = [&](const std::string& line) { warnings += log_line(line) + "\n"; };
   auto caps = default_capabilities();
   if (!o.kube_version.empty()) {
     auto v = parse_kube_version(o.kube_version);
@@ -149,10 +212,12 @@ command_result template_command(const template_options& o, const render_runtime&
                                   runtime);
   if (!name) return failure(name.error().text);
   std::vector<std::string> notes;
-  auto path = find_chart(o.chart, o.origin, locate, notes);
+  if (o.debug) warn(debug_line("Original chart version: " + quote(o.origin.version)));
+  auto path = find_chart(o.chart, o.origin, ask.locate, notes);
   for (const auto& n : notes) warn(n);
   if (!path) return failure(path.error().text, warnings);
-  auto user = read_values(o.values);
+  if (o.debug) warn(debug_line("CHART PATH: " + absolute_path(*path) + "\n"));
+  auto user = values_of(o.values, ask);
   if (!user) return failure(user.error().text, warnings);
   notes.clear();
   auto c = load_chart(*path, notes);
@@ -181,6 +246,7 @@ command_result template_command(const template_options& o, const render_runtime&
   render_options options;
   options.runtime = runtime;
   if (!options.runtime.log) options.runtime.log = warn;
+  if (o.asks_cluster && ask.lookups) options.runtime.lookup = ask.lookups(o.cluster);
   auto files = parsed->render(*values, release, caps, options);
   if (!files) return render_failure(files.error().text);
   take_notes(*files, root.name(), notes_of::chart);  // not shown
@@ -197,12 +263,17 @@ command_result template_command(const template_options& o, const render_runtime&
   }
   command_result result;
   result.err = warnings;
-  output_directory directory(
-      o.use_release_name ? (std::filesystem::path(o.output_dir) / *name).string() : o.output_dir);
+  const auto folder = std::filesystem::path(o.output_dir);
+  output_directory directory(o.use_release_name ? (folder / *name).string() : o.output_dir);
+  output_directory crd_directory(o.output_dir);  // Helm leaves the release's name out of their path
   problem first;
-  const auto store = [&](const std::string& path, const std::string& text) {
-    if (auto done = directory.write(path, text, result.out); !done && first.text.empty())
+  const auto store_in = [&](output_directory& into, const std::string& path,
+                            const std::string& text) {
+    if (auto done = into.write(path, text, result.out); !done && first.text.empty())
       first = done.error();
+  };
+  const auto store = [&](const std::string& path, const std::string& text) {
+    store_in(directory, path, text);
   };
   manifest_options how;
   how.after = step_of(o.after);
@@ -216,7 +287,12 @@ command_result template_command(const template_options& o, const render_runtime&
       into += source_block(path, text);
   };
   if (o.include_crds)
-    for (const auto& f : crd_files(root)) put(f.path, *f.data, before);
+    for (const auto& f : crd_files(root)) {
+      if (how.put)
+        store_in(crd_directory, f.path, *f.data);
+      else
+        before += source_block(f.path, *f.data);
+    }
   auto manifest = manifest_of(*sorted, std::move(before), how);
   if (!manifest) return render_failure(manifest.error().text);
   if (!o.no_hooks)
@@ -236,16 +312,16 @@ command_result template_command(const template_options& o, const render_runtime&
   return result;
 }
 
-command_result show_command(const show_options& o, const chart_locator& locate) {
+command_result show_command(const show_options& o, const peers& ask) {
   std::vector<std::string> notes;
-  auto path = find_chart(o.chart, o.origin, locate, notes);
+  auto path = find_chart(o.chart, o.origin, ask.locate, notes);
   command_result r;
   for (const auto& n : notes) r.err += n + "\n";
   if (!path) return failure(path.error().text, r.err);
   notes.clear();
   auto c = load_chart(*path, notes);
   if (!c) return failure(c.error().text, r.err);
-  for (const auto& n : notes) r.err += n + "\n";
+  for (const auto& n : notes) r.err += log_line(n) + "\n";
   bool all = o.part == show_part::all;
   if (all || o.part == show_part::chart) {
     auto meta = chart_value(**c, true).object()->field("Metadata");
@@ -266,53 +342,65 @@ command_result show_command(const show_options& o, const chart_locator& locate) 
     }
   }
   if (all || o.part == show_part::crds) {
-    for (const auto& f : crd_files(**c)) {
-      if (!f.data->starts_with("---")) r.out += "---\n";
-      r.out += *f.data + "\n";
-    }
+    const auto files = crd_files(**c);
+    if (all && !files.empty() && !files.front().data->starts_with("---")) r.out += "---\n";
+    for (const auto& f : files) r.out += *f.data + "\n";
   }
   return r;
 }
 
-command_result lint_command(const lint_options& o, const render_runtime& runtime) {
-  auto values = read_values(o.values);
+namespace {
+
+/// A folder, or an archive as the folder that it unpacks to.
+lint_result lint_one(const std::string& path, const value& values, const lint_options& o,
+                     const render_runtime& runtime) {
+  if (!path.ends_with(".tgz") && !path.ends_with(".tar.gz"))
+    return lint_chart(path, values, o, runtime);
+  const reactor::private_folder unpacked("lint");
+  if (unpacked.path().empty()) return {{}, "unable to create temp dir to extract tarball"};
+  auto folder = unpack_for_lint(path, unpacked.path());
+  if (!folder) return {{}, folder.error().text};
+  return lint_chart(*folder, values, o, runtime);
+}
+
+}  // namespace
+
+command_result lint_command(const lint_options& o, const render_runtime& runtime,
+                            const peers& ask) {
+  auto values = values_of(o.values, ask);
   if (!values) return failure(values.error().text);
-  std::string out;
-  int failed = 0;
   std::vector<std::string> charts = o.charts;
   if (o.with_subcharts)
-    for (const auto& path : o.charts) {
-      std::error_code ec;
-      std::vector<std::string> inner;
-      for (const auto& e :
-           std::filesystem::directory_iterator(std::filesystem::path(path) / "charts", ec))
-        if (e.is_directory()) inner.push_back(e.path().string());
-      std::sort(inner.begin(), inner.end());
-      charts.insert(charts.end(), inner.begin(), inner.end());
-    }
+    for (const auto& path : o.charts)
+      for (auto& inner : charts_within(path)) charts.push_back(std::move(inner));
+  command_result result;
+  render_runtime told = runtime;
+  if (!told.log) told.log = [&](const std::string& line) { result.err += log_line(line) + "\n"; };
+  int failed = 0;
+  bool told_of_any = false;
   for (const auto& path : charts) {
-    auto found = lint_chart(path, *values, o, runtime);
+    auto found = lint_one(path, *values, o, told);
     auto worst = severity::unknown;
     for (const auto& m : found.messages) worst = std::max(worst, m.level);
-    bool bad = worst >= (o.strict ? severity::warning : severity::error);
-    if (o.quiet && worst < severity::warning) {
-      failed += bad;
-      continue;
-    }
-    out += "==> Linting " + path + "\n";
-    if (!found.failure.empty()) {
-      out += "Error " + found.failure + "\n";
-      bad = true;
-    }
+    const bool unread = !found.failure.empty();
+    if (unread || worst >= (o.strict ? severity::warning : severity::error)) ++failed;
+    told_of_any = told_of_any || unread || worst > severity::info;
+    if (o.quiet && !unread && worst < severity::warning) continue;
+    result.out += "==> Linting " + path + "\n";
+    if (unread) result.out += "Error " + found.failure + "\n";
     for (const auto& m : found.messages)
-      if (!o.quiet || m.level > severity::info) out += message_text(m) + "\n";
-    failed += bad;
-    out += "\n";
+      if (!o.quiet || m.level > severity::info) result.out += message_text(m) + "\n";
+    result.out += "\n";
   }
   auto summary = std::to_string(charts.size()) + " chart(s) linted, " + std::to_string(failed) +
                  " chart(s) failed";
-  if (failed > 0) return {out, "Error: " + summary + "\n", 1};
-  return {o.quiet ? out : out + summary + "\n", "", 0};
+  if (failed > 0) {
+    result.err += "Error: " + summary + "\n";
+    result.exit_code = 1;
+  } else if (!o.quiet || told_of_any) {
+    result.out += summary + "\n";
+  }
+  return result;
 }
 
 command_result usage_end(const problem& p) {
@@ -323,20 +411,24 @@ command_result usage_end(const problem& p) {
 }
 
 command_result run_command(std::span<const std::string> arguments, const render_runtime& runtime,
-                           const chart_locator& locate, const variables& of) {
+                           const peers& ask, const variables& of) {
   if (arguments.empty()) return failure("a command is needed: template, show, lint or create");
   auto rest = arguments.subspan(1);
   if (arguments[0] == "template") {
     auto o = parse_template_arguments(rest, of);
-    return o ? template_command(*o, runtime, locate) : usage_end(o.error());
+    if (!o) return usage_end(o.error());
+    o->name_space = namespace_of(o->cluster, ask);
+    return template_command(*o, runtime, ask);
   }
   if (arguments[0] == "show" || arguments[0] == "inspect") {
     auto o = parse_show_arguments(rest);
-    return o ? show_command(*o, locate) : usage_end(o.error());
+    return o ? show_command(*o, ask) : usage_end(o.error());
   }
   if (arguments[0] == "lint") {
     auto o = parse_lint_arguments(rest, of);
-    return o ? lint_command(*o, runtime) : usage_end(o.error());
+    if (!o) return usage_end(o.error());
+    o->lint.name_space = namespace_of(o->cluster, ask);
+    return lint_command(o->lint, runtime, ask);
   }
   if (arguments[0] == "create") return create_command(rest);
   return failure("unknown command " + quote(arguments[0]) + " for \"helm\"");

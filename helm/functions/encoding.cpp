@@ -49,6 +49,8 @@ value f_from_yaml(executor& e, args a) {
 }
 value f_from_yaml_array(executor& e, args a) {
   auto v = read_yaml_list(a[0].text());
+  // Nothing is an empty list here; fromJsonArray makes null of it.
+  if (v && v->items().empty()) return value(value::list_type{});
   return v ? counted_tree(e, *v) : error_list(v.error());
 }
 

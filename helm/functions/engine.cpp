@@ -24,15 +24,19 @@ value f_tpl(executor& e, args a) {
 [[noreturn]] void warn(const std::string& message) {
   throw function_error(std::string(warning_start) + message + std::string(warning_end));
 }
+// In lint mode Helm logs the message and goes on; the line of its source is part of what it prints.
 value f_required(executor& e, args a) {
   if (!a[1].is_nil() && !(a[1].is_string() && a[1].text().empty())) return a[1];
   if (!e.lint()) warn(a[0].text());
-  if (e.runtime().log) e.runtime().log("[INFO] Missing required value: " + a[0].text());
+  const char* line = a[1].is_nil() ? "206" : "214";
+  if (e.runtime().log)
+    e.runtime().log(std::string("engine.go:") + line +
+                    ": [INFO] Missing required value: " + a[0].text());
   return "";
 }
 value f_fail(executor& e, args a) {
   if (!e.lint()) warn(a[0].text());
-  if (e.runtime().log) e.runtime().log("[INFO] Fail: " + a[0].text());
+  if (e.runtime().log) e.runtime().log("engine.go:227: [INFO] Fail: " + a[0].text());
   return "";
 }
 value f_lookup(executor& e, args a) {

@@ -41,7 +41,7 @@ const compiled& compile(executor& e, const std::string& pattern) {
   options.set_max_mem(expression_bytes);
   compiled c;
   // Go's flags: $ without (?m) is the end of the text, . does not match a newline.
-  c.re = std::make_unique<RE2>(pattern, options);
+  c.re = std::make_unique<RE2>(regex_for_re2(pattern), options);
   if (!c.re->ok()) c.error = regex_syntax_text(*c.re, pattern);
   return *kept.all.try_emplace(pattern, std::move(c)).first;
 }

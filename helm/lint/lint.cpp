@@ -5,6 +5,7 @@
 #include "formats/semver.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/charts/chart_archive.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"
 #include "helm/render/render.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace helm {
@@ -39,7 +41,9 @@ bool is_email(std::string_view s) {
 class linter {
 public:
   linter(std::string path, const value& user, const lint_options& o, const render_runtime& runtime)
-      : path_(std::move(path)), user_(user), options_(o), runtime_(runtime) {}
+      : path_(std::move(path)), user_(user), options_(o), runtime_(runtime) {
+    if (runtime_.log) warn_ = runtime_.log;
+  }
 
   lint_result run() {
     chart_file_rules();
@@ -134,11 +138,10 @@ private:
     if (!rule(severity::error, "values.yaml",
               replace_all(failed, "type map[string]interface {}", "type chartutil.Values")))
       return;
-    if (options_.skip_schema_validation) return;
+    auto values = deep_copy(user_);
+    coalesce_tables(values, *v, nulls::remove, "", warn_);
     auto schema = read_file((fs::path(path_) / "values.schema.json").string());
     if (!schema || schema->empty()) return;
-    auto values = deep_copy(user_);
-    coalesce_tables(values, *v, nulls::remove, "", {});
     auto compiled = json_schema::compile(*schema);
     auto reasons = compiled ? compiled->check(values) : compiled.error().text;
     rule(severity::error, "values.yaml", reasons);
@@ -155,17 +158,20 @@ private:
     auto c = load_chart(path_, notes);
     if (!rule(severity::error, "templates/", c ? "" : c.error().text)) return;
     auto& root = **c;
-    auto ignore = [](const std::string&) {};
-    auto values = values_to_render(root, user_, schema_check::skipped, ignore);
+    for (const auto& n : notes) warn_(n);
+    auto values = values_to_render(root, user_, schema_check::skipped, warn_);
     if (!values) return;
+    // Helm's linter coalesces what is coalesced already, so that a default that null deleted is
+    // back, and a warning comes twice.
+    values = coalesce_values(root, *values, nulls::remove, warn_);
+    if (!rule(severity::error, "templates/", values ? "" : values.error().text)) return;
     if (!options_.skip_schema_validation)
       if (auto valid = check_schemas(root, *values); !valid) {
         rule(severity::error, "templates/", valid.error().text);
         return;
       }
     auto caps = default_capabilities();
-    if (!options_.kube_version.empty())
-      if (auto v = parse_kube_version(options_.kube_version)) caps.kube = *v;
+    if (options_.kube) caps.kube = *options_.kube;
     release_options release;
     release.name = "test-release";
     release.name_space = options_.name_space;
@@ -173,7 +179,6 @@ private:
     release.revision = 0;
     render_options how;
     how.lint = true;
-    how.missing = options_.strict ? missing_keys::error : missing_keys::zero;
     how.runtime = runtime_;
     auto parsed = parsed_chart::parse(*c);
     if (!rule(severity::error, "templates/", parsed ? "" : parsed.error().text)) return;
@@ -189,6 +194,7 @@ private:
   void dependency_rules() {
     std::vector<std::string> notes;
     auto c = load_chart(path_, notes);
+    for (const auto& n : notes) warn_(n);
     if (!rule(severity::error, "", c ? "" : "unable to load chart\n\t" + c.error().text)) return;
     const auto& declared = (*c)->meta.dependencies;
     const auto& loaded = (*c)->dependencies;
@@ -220,23 +226,73 @@ private:
   const value& user_;
   const lint_options& options_;
   const render_runtime& runtime_;
+  warning_sink warn_ = [](const std::string&) {};
   lint_result result_;
 };
 
 }  // namespace
 
-lint_result lint_chart(const std::string& path, const value& values, const lint_options& o,
+outcome<std::string> unpack_for_lint(const std::string& archive, const std::string& into) {
+  auto bytes = read_file(archive);
+  if (!bytes) return problem{"unable to open tarball: " + bytes.error().text};
+  const auto failed = [](const std::string& why) {
+    return problem{"unable to extract tarball: " + why};
+  };
+  auto files = read_archive(*bytes);
+  if (!files) return failed(files.error().text);
+  metadata m;
+  for (const auto& f : *files)
+    if (f.name == "Chart.yaml")
+      if (auto read = read_metadata(f.data, m); !read)
+        return failed("cannot load Chart.yaml: " + read.error().text);
+  if (m.name.empty()) return failed("chart name not specified");
+  if (m.name == "." || m.name == "..")
+    return failed("chart name " + quote(m.name) + " is not allowed");
+  if (m.name != base_name(m.name))
+    return failed("chart name " + quote(m.name) + " must not contain path separators");
+  const auto chart = fs::path(into) / m.name;
+  for (const auto& f : *files) {
+    const auto to = chart / f.name;  // read_archive refuses names that lead out
+    std::error_code ec;
+    fs::create_directories(to.parent_path(), ec);
+    std::ofstream out(to, std::ios::binary);
+    out << f.data;
+    if (!out.flush()) return failed("open " + to.string() + ": it cannot be written");
+  }
+  return chart.string();
+}
+
+lint_result lint_chart(const std::string& folder, const value& values, const lint_options& o,
                        const render_runtime& runtime) {
+  const auto file = clean_path(folder + "/Chart.yaml");
   std::error_code ec;
-  if (!fs::exists(path, ec))
+  static_cast<void>(fs::status(file, ec));
+  if (ec)
     return {{},
-            "unable to check Chart.yaml file in chart: stat " +
-                (fs::path(path) / "Chart.yaml").string() + ": no such file or directory"};
-  if (!fs::exists(fs::path(path) / "Chart.yaml", ec))
-    return {{},
-            "unable to check Chart.yaml file in chart: stat " +
-                (fs::path(path) / "Chart.yaml").string() + ": no such file or directory"};
-  return linter(path, values, o, runtime).run();
+            "unable to check Chart.yaml file in chart: stat " + file + ": " + lower(ec.message())};
+  // Messages name the chart by its absolute path, as Helm's do.
+  return linter(clean_path(fs::absolute(folder, ec).string()), values, o, runtime).run();
+}
+
+std::vector<std::string> charts_within(const std::string& path) {
+  std::vector<std::string> out;
+  const auto walk = [&](auto&& self, const std::string& at) -> void {
+    std::error_code ec;
+    std::vector<std::string> names;
+    for (const auto& e : fs::directory_iterator(at, ec))
+      names.push_back(e.path().filename().string());
+    std::sort(names.begin(), names.end());
+    for (const auto& n : names) {
+      const auto full = at + "/" + n;
+      if (n == "Chart.yaml")
+        out.push_back(at);
+      else if (n.ends_with(".tgz") || n.ends_with(".tar.gz"))
+        out.push_back(full);
+      if (fs::is_directory(fs::symlink_status(full, ec))) self(self, full);
+    }
+  };
+  walk(walk, clean_path(path + "/charts"));
+  return out;
 }
 
 std::string message_text(const lint_message& m) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "helm/render/render_context.hpp"
 #include "helm/values/value_options.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,7 @@ struct lint_options {
   std::vector<std::string> charts;
   value_options values;
   std::string name_space = "default";
-  std::string kube_version;
+  std::optional<kube_version> kube;  // that templates see and deprecations count for
   bool strict = false;
   bool quiet = false;
   bool with_subcharts = false;

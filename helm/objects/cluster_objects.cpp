@@ -186,6 +186,8 @@ awaitable<outcome<object>> cluster_objects::impl::map(json::object body,
     co_return problem{"unable to decode \"\": Object 'Kind' is missing in '" +
                       json::serialize(body) + "'"};
   }
+  if (api_version.empty())
+    co_return problem{"error validating \"\": error validating data: apiVersion not set"};
   auto found = co_await kinds.find(api_version, o.kind);
   if (!found) co_return problem{"unable to recognize \"\": " + said(found.error())};
   if (!*found) {

@@ -27,15 +27,18 @@ awaitable<test_outcome> test_action::run(test_request r) {
   const auto listed = [](const std::vector<std::string>& all, const std::string& name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
-  // Tests that are left out keep what is known of them; in the record they come first, as Helm
-  // leaves it.
-  std::vector<recorded_hook> skipped, run;
-  for (auto& h : rel.hooks) {
-    const bool out_of_it =
-        listed(r.exclude, h.what.name) || (!r.include.empty() && !listed(r.include, h.what.name));
-    (out_of_it ? skipped : run).push_back(std::move(h));
-  }
-  rel.hooks = std::move(run);
+  // Tests that are left out keep what is known of them. In the record they come first, those that
+  // were excluded before those that were not included, as Helm leaves it.
+  std::vector<recorded_hook> skipped;
+  const auto leave_out = [&](auto is_out) {
+    std::vector<recorded_hook> run;
+    for (auto& h : rel.hooks) (is_out(h) ? skipped : run).push_back(std::move(h));
+    rel.hooks = std::move(run);
+  };
+  leave_out([&](const recorded_hook& h) { return listed(r.exclude, h.what.name); });
+  leave_out([&](const recorded_hook& h) {
+    return !r.include.empty() && !listed(r.include, h.what.name);
+  });
   out.failure = co_await hooks_.run(rel, "test", r.timeout);
   skipped.insert(skipped.end(), rel.hooks.begin(), rel.hooks.end());
   rel.hooks = std::move(skipped);

@@ -215,29 +215,103 @@ value m_lines(executor&, args a) {
 }
 
 /// One glob of gobwas/glob with the separator '/': * and ? stay in a segment, ** crosses, [..] and
-/// {a,b}.
+/// {a,b}. A brace that nothing closes ends with the pattern, and a backslash at its end is nothing.
 class glob {
 public:
-  explicit glob(std::string_view pattern) : all_(pattern) { valid_ = check(); }
-  bool match(std::string_view s) const { return !valid_ || here(all_, s, 0); }
+  explicit glob(std::string_view pattern) : all_(pattern) {
+    row_ = all_.find_first_of("*{") == all_.npos && all_.find_first_of("?[") != all_.npos;
+    for (std::string_view p = all_; valid_ && !p.empty();) {
+      if (p[0] == '[')
+        valid_ = static_cast<bool>(take_set(p));
+      else
+        p.remove_prefix(p[0] == '\\' && p.size() > 1 ? 2 : 1);
+    }
+  }
+  /// A pattern that cannot be read matches everything, as Helm has it.
+  bool match(std::string_view s) const {
+    if (!valid_) return true;
+    return row_ ? in_a_row(s) : here(all_, s, 0);
+  }
 
 private:
-  bool check() const {
-    int braces = 0;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      if (all_[i] == '\\') {
-        if (++i >= all_.size()) return false;
-      } else if (all_[i] == '[') {
-        auto close = all_.find(']', i + 1);
-        if (close == all_.npos || close == i + 1) return false;
-        i = close;
-      } else if (all_[i] == '{') {
-        ++braces;
-      } else if (all_[i] == '}') {
-        if (--braces < 0) return false;
-      }
+  /// "[a-c]", "[!a-c]", or any characters: "[abc-]".
+  struct set {
+    char32_t low = 0, high = 0;
+    std::string characters;
+    bool negated = false;
+    bool has(char32_t r) const {
+      if (characters.empty()) return (low <= r && r <= high) != negated;
+      std::string text;
+      append_rune(text, r);
+      return (characters.find(text) != characters.npos) != negated;
     }
-    return braces == 0;
+  };
+  static char32_t take_rune(std::string_view& p) {
+    const auto d = decode_rune(p);
+    p.remove_prefix(static_cast<std::size_t>(d.size));
+    return d.rune;
+  }
+  /// Consumes the set that `p` begins with; nothing for one that cannot be read.
+  static std::optional<set> take_set(std::string_view& p) {
+    set out;
+    p.remove_prefix(1);
+    if (p.starts_with('!')) {
+      out.negated = true;
+      p.remove_prefix(1);
+    }
+    if (p.empty()) return std::nullopt;
+    auto rest = p;
+    out.low = take_rune(rest);
+    if (rest.starts_with('-')) {
+      rest.remove_prefix(1);
+      if (rest.empty()) return std::nullopt;
+      out.high = take_rune(rest);
+      if (out.high < out.low || !rest.starts_with(']')) return std::nullopt;
+      p = rest.substr(1);
+      return out;
+    }
+    while (!p.empty() && p[0] != ']') {
+      if (p[0] == '\\') p.remove_prefix(1);
+      if (!p.empty()) append_rune(out.characters, take_rune(p));
+    }
+    if (p.empty() || out.characters.empty()) return std::nullopt;
+    p.remove_prefix(1);
+    return out;
+  }
+  /// Texts, ? and sets alone: gobwas takes as many runes as each matches, and of the last of them
+  /// one byte, so that what is not ASCII there matches nothing.
+  bool in_a_row(std::string_view s) const {
+    const auto take = [&s](std::size_t runes) -> std::optional<std::string_view> {
+      std::size_t at = 0;
+      for (std::size_t n = 1; n < runes && at < s.size(); ++n)
+        at += static_cast<std::size_t>(decode_rune(s.substr(at)).size);
+      if (at >= s.size()) return std::nullopt;
+      const auto taken = s.substr(0, at + 1);
+      s.remove_prefix(at + 1);
+      return taken;
+    };
+    for (std::string_view p = all_; !p.empty();) {
+      count_steps(4);
+      if (p[0] == '?' || p[0] == '[') {
+        std::optional<set> of;
+        if (p[0] == '[')
+          of = take_set(p);
+        else
+          p.remove_prefix(1);
+        const auto one = take(1);
+        if (!one) return false;
+        const char32_t r = decode_rune(*one).rune;
+        if (of ? !of->has(r) : r == '/') return false;
+        continue;
+      }
+      std::string text;
+      while (!p.empty() && p[0] != '?' && p[0] != '[') {
+        if (p[0] == '\\') p.remove_prefix(1);
+        if (!p.empty()) append_rune(text, take_rune(p));
+      }
+      if (!text.empty() && take(rune_count(text)) != text) return false;
+    }
+    return s.empty();
   }
   /// The pattern's alternatives at an opening brace, and what follows the closing one.
   static std::vector<std::string> alternatives(std::string_view p, std::size_t& end) {
@@ -283,6 +357,7 @@ private:
           if (here(choice + std::string(p.substr(end)), s, depth + 1)) return true;
         return false;
       }
+      if (p == "\\") return s.empty();
       if (s.empty()) return false;
       auto d = decode_rune(s);
       auto size = static_cast<std::size_t>(d.size);
@@ -290,23 +365,8 @@ private:
         if (d.rune == '/') return false;
         p.remove_prefix(1);
       } else if (p[0] == '[') {
-        auto close = p.find(']', 1);
-        auto set = p.substr(1, close - 1);
-        bool negated = set.starts_with('!');
-        if (negated) set.remove_prefix(1);
-        bool in = false;
-        while (!set.empty()) {
-          auto low = decode_rune(set);
-          set.remove_prefix(static_cast<std::size_t>(low.size));
-          auto high = low;
-          if (set.size() > 1 && set[0] == '-') {
-            high = decode_rune(set.substr(1));
-            set.remove_prefix(1 + static_cast<std::size_t>(high.size));
-          }
-          in = in || (d.rune >= low.rune && d.rune <= high.rune);
-        }
-        if (in == negated) return false;
-        p.remove_prefix(close + 1);
+        const auto of = take_set(p);
+        if (!of || !of->has(d.rune)) return false;
       } else {
         if (p[0] == '\\') p.remove_prefix(1);
         auto want = decode_rune(p);
@@ -318,7 +378,7 @@ private:
     return s.empty();
   }
   std::string all_;
-  bool valid_ = true;
+  bool valid_ = true, row_ = false;
 };
 
 value m_glob(executor&, args a) {

@@ -161,7 +161,8 @@ std::optional<int> draft_named(std::string_view url) {
 
 problem not_loaded(const std::string& url) {
   return problem{"failing loading " + quote(url) +
-                 ": a schema of a chart may not read other files or addresses"};
+                 ": a schema of a chart may not read other files or addresses; "
+                 "--skip-schema-validation renders without it"};
 }
 
 outcome<document> document::read(std::string url, value root) {

@@ -1,6 +1,7 @@
 #include "helm/commands/flags/cluster_flags.hpp"
 
 #include "helm/commands/flags/command_flags.hpp"
+#include "helm/go.hpp"
 
 namespace helm {
 namespace {
@@ -21,7 +22,17 @@ void declare(command_flags& f, cluster_flags& into) {
   f.text("kube-tls-server-name", 0, into.tls_server_name);
   f.flag("kube-insecure-skip-tls-verify", 0, into.insecure);
   f.flag("debug", 0, into.debug);
-  f.ignored_with_value({"burst-limit", "qps"});
+  auto burst = std::make_shared<int>(100);
+  f.number("burst-limit", 0, *burst);
+  f.changes_nothing();
+  f.hold(std::move(burst));
+  f.checked("qps", 0, "float32", "", [](const std::string& v) -> std::optional<std::string> {
+    const auto n = parse_float(v);
+    const char* why = !n ? "invalid syntax" : n->out_of_range ? "value out of range" : nullptr;
+    if (!why) return std::nullopt;
+    return "strconv.ParseFloat: parsing " + quote(v) + ": " + why;
+  });
+  f.changes_nothing();
 }
 
 }  // namespace
@@ -35,18 +46,18 @@ cluster_flags cluster_flags_from(const variables& of) {
   out.token = of("HELM_KUBETOKEN");
   out.ca_file = of("HELM_KUBECAFILE");
   out.tls_server_name = of("HELM_KUBETLS_SERVER_NAME");
+  for (const char* name : {"HELM_KUBEASUSER", "HELM_KUBEASGROUPS"})
+    if (!of(name).empty()) out.impersonated = name;
   out.insecure = is_true(of("HELM_KUBEINSECURE_SKIP_TLS_VERIFY"));
   out.debug = is_true(of("HELM_DEBUG"));
   return out;
 }
 
 void add_cluster_flags(command_flags& f, cluster_flags& into) {
-  constexpr const char* why =
-      "windlass acts as the user that the kubeconfig names and impersonates no other";
   f.general(true);
   declare(f, into);
-  f.unsupported("kube-as-user", why);
-  f.unsupported("kube-as-group", why);
+  f.unsupported("kube-as-user", std::string(no_impersonation));
+  f.unsupported("kube-as-group", std::string(no_impersonation));
   f.general(false);
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace helm {
 
@@ -15,9 +16,12 @@ using variables = std::function<std::string(const std::string&)>;
 struct cluster_flags {
   std::string kubeconfig, context, ns;
   std::string server, token, ca_file, tls_server_name;
+  std::string impersonated;  // the variable that asks for it, which is refused
   bool insecure = false;
   bool debug = false;
 };
+inline constexpr std::string_view no_impersonation =
+    "windlass acts as the user that the kubeconfig names and impersonates no other";
 /// HELM_NAMESPACE, HELM_KUBECONTEXT and their like: what holds where no flag is given. Without
 /// variables nothing.
 cluster_flags cluster_flags_from(const variables& of);

@@ -18,6 +18,42 @@ bool name_of_secret(std::string_view flag) {
   return flag.ends_with("token") || flag.ends_with("password");
 }
 
+/// The fields of the first line of a text, as Go's encoding/csv reads them: so pflag splits lists.
+/// An empty text has none.
+outcome<std::vector<std::string>> comma_separated(const std::string& text) {
+  const auto wrong = [](std::size_t column, const char* why) {
+    return problem{"parse error on line 1, column " + std::to_string(column) + ": " + why};
+  };
+  std::vector<std::string> out;
+  if (text.empty()) return out;
+  for (std::size_t at = 0;;) {
+    std::string field;
+    if (at < text.size() && text[at] == '"') {
+      for (++at;; ++at) {
+        if (at >= text.size()) return wrong(at + 1, "extraneous or missing \" in quoted-field");
+        if (text[at] != '"') {
+          field += text[at];
+        } else if (at + 1 < text.size() && text[at + 1] == '"') {
+          field += text[at++];
+        } else {
+          break;
+        }
+      }
+      ++at;  // behind the closing quote
+      if (at < text.size() && text[at] != ',' && text[at] != '\n')
+        return wrong(at, "extraneous or missing \" in quoted-field");
+    } else {
+      for (; at < text.size() && text[at] != ',' && text[at] != '\n'; ++at) {
+        if (text[at] == '"') return wrong(at + 1, "bare \" in non-quoted-field");
+        field += text[at];
+      }
+    }
+    out.push_back(std::move(field));
+    if (at >= text.size() || text[at] == '\n') return out;
+    ++at;
+  }
+}
+
 /// A line for each flag, its parts between tabs.
 problem described(const std::vector<flag_info>& flags) {
   std::string text;
@@ -48,8 +84,10 @@ void command_flags::list(std::string name, char brief, std::vector<std::string>&
 
 void command_flags::split_list(std::string name, char brief, std::vector<std::string>& into) {
   add(std::move(name), brief, takes::value, "strings", std::string(),
-      [&into](const std::string& v) {
-        for (auto& part : split(v, ",")) into.push_back(part);
+      [&into](const std::string& v) -> std::optional<std::string> {
+        auto parts = comma_separated(v);
+        if (!parts) return parts.error().text;
+        into.insert(into.end(), parts->begin(), parts->end());
         return std::nullopt;
       });
 }
@@ -57,7 +95,13 @@ void command_flags::split_list(std::string name, char brief, std::vector<std::st
 void command_flags::pairs(std::string name, char brief, std::map<std::string, std::string>& into) {
   add(std::move(name), brief, takes::value, "stringToString", std::string(),
       [&into](const std::string& v) -> std::optional<std::string> {
-        for (const auto& pair : split(v, ",")) {
+        // With one = the rest is the value, commas included.
+        outcome<std::vector<std::string>> pairs = std::vector{std::string(trim_set(v, "\""))};
+        const auto count = std::count(v.begin(), v.end(), '=');
+        if (count == 0) return v + " must be formatted as key=value";
+        if (count > 1) pairs = comma_separated(v);
+        if (!pairs) return pairs.error().text;
+        for (const auto& pair : *pairs) {
           auto equals = pair.find('=');
           if (equals == pair.npos) return pair + " must be formatted as key=value";
           into[pair.substr(0, equals)] = pair.substr(equals + 1);
@@ -117,15 +161,22 @@ void command_flags::checked(std::string name, char brief, std::string type, std:
 }
 
 void command_flags::ignored(std::initializer_list<const char*> names) {
-  for (const auto* n : names)
-    add(n, 0, takes::nothing, "", "", [](const std::string&) { return std::nullopt; }).info.is =
-        flag_info::use::ignored;
+  for (const auto* n : names) {
+    auto unread = std::make_shared<bool>(false);
+    flag(n, 0, *unread);
+    changes_nothing();
+    hold(std::move(unread));
+  }
 }
 
 void command_flags::ignored_with_value(std::initializer_list<const char*> names) {
   for (const auto* n : names)
     add(n, 0, takes::value, "string", "", [](const std::string&) { return std::nullopt; }).info.is =
         flag_info::use::ignored;
+}
+
+void command_flags::changes_nothing() {
+  all_.back().info.is = flag_info::use::ignored;
 }
 
 void command_flags::unsupported(std::string name, std::string why) {

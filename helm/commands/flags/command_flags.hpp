@@ -37,7 +37,7 @@ public:
   void text(std::string name, char brief, std::string& into);
   /// Repeatable; every value is taken as it is.
   void list(std::string name, char brief, std::vector<std::string>& into);
-  /// Repeatable, and split at commas.
+  /// Repeatable, and split at commas as a line of CSV; an empty value adds nothing.
   void split_list(std::string name, char brief, std::vector<std::string>& into);
   /// Repeatable "key=value,key=value".
   void pairs(std::string name, char brief, std::map<std::string, std::string>& into);
@@ -49,9 +49,12 @@ public:
   /// A value that `read` refuses with the reason. `type` is what a person reads: "table|json|yaml".
   void checked(std::string name, char brief, std::string type, std::string fallback,
                std::function<std::optional<std::string>(const std::string&)> read);
-  /// Accepted for compatibility; they change nothing.
+  /// Accepted for compatibility; they change nothing. A value that Helm would refuse is refused.
   void ignored(std::initializer_list<const char*> names);
   void ignored_with_value(std::initializer_list<const char*> names);
+  /// The flag that was declared last is read, so that a wrong value is refused, and changes
+  /// nothing.
+  void changes_nothing();
   /// Known to Helm and not to us; `why` ends the sentence "flag --x is not supported by windlass:
   /// …".
   void unsupported(std::string name, std::string why);

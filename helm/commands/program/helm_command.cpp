@@ -97,7 +97,7 @@ helm::command_result run(const helm::verb& v, const words& arguments) {
   runtime.random = [&](std::span<unsigned char> bytes) { rng.fill(bytes); };
   return v.family == helm::verb_family::source
              ? run_source_command(loop, arguments, runtime)
-             : helm::run_command(arguments, runtime, chart_locator(loop), helm_variable);
+             : helm::run_command(arguments, runtime, peers_of(loop), helm_variable);
 }
 
 }  // namespace
@@ -175,6 +175,7 @@ int helm_command(const std::vector<std::string>& given, const invocation& i) {
   if (!v) return unknown(arguments.front());
   if (v->family == helm::verb_family::refused) return refuse(*v);
   if (asks_for_help(arguments)) return show_help(arguments);
+  if (helm::is_group(*v)) return show(helm::help_of(*v));  // alone, or with a word that is no verb
   if (v->family == helm::verb_family::release) {
     reactor::loop loop;
     return helm_release_command(loop, arguments);

@@ -1,5 +1,8 @@
 #include "app/output.hpp"
+#include "app/process.hpp"
 #include "helm/commands/flags/command_flags.hpp"
+#include "helm/commands/log_lines.hpp"
+#include "helm/commands/program/helm_cluster.hpp"
 #include "helm/commands/program/helm_command.hpp"
 #include "helm/commands/program/helm_sources.hpp"
 #include "helm/commands/release/release_commands.hpp"
@@ -9,7 +12,6 @@
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 #include "reactor/task_group.hpp"
-#include "app/process.hpp"
 
 #include <unistd.h>
 
@@ -35,24 +37,6 @@ std::string instance_name() {
   name.resize(std::min<std::size_t>(name.size(), 63));
   while (!std::isalnum(static_cast<unsigned char>(name.back()))) name.pop_back();
   return name;
-}
-
-reactor::result<k8s::connection> connect(const helm::cluster_flags& f) {
-  auto to = k8s::load_default(f.kubeconfig, f.context, k8s::environment::of_process());
-  if (!to && f.server.empty()) return to;
-  k8s::connection c = to ? std::move(*to) : k8s::connection();
-  if (!f.server.empty()) c.server = f.server;
-  if (!f.token.empty()) {
-    c.token = {};
-    c.token.bytes = reactor::secret(f.token);
-  }
-  if (!f.ca_file.empty()) {
-    c.ca = {};
-    c.ca.file = f.ca_file;
-  }
-  if (!f.tls_server_name.empty()) c.tls_server_name = f.tls_server_name;
-  c.insecure = c.insecure || f.insecure;
-  return c;
 }
 
 /// HELM_DRIVER, or the reason why there is no such store.
@@ -86,6 +70,10 @@ public:
       return std::make_shared<helm::prepared_chart>(*loaded, std::move(warnings));
     };
     co_return co_await loop_.offload(load, located->path);
+  }
+  reactor::awaitable<formats::outcome<std::string>> fetch(std::string address) {
+    if (!source_) source_ = chart_source_for(loop_, {});
+    co_return co_await read_address(*source_, std::move(address));
   }
   reactor::awaitable<void> stop() {
     if (source_) co_await source_->stop();
@@ -135,7 +123,7 @@ int helm_release_command(reactor::loop& loop, const std::vector<std::string>& ar
   if (!line) return report(line.error());
   auto driver = chosen_driver();
   if (!driver) return report(driver.error());
-  auto to = connect(line->cluster);
+  auto to = connection_of(line->cluster);
   if (!to)
     return report(formats::problem{"Kubernetes cluster unreachable: " + to.error().message()});
   const auto* listed = std::get_if<release::list_command>(&line->what);
@@ -155,19 +143,25 @@ int helm_release_command(reactor::loop& loop, const std::vector<std::string>& ar
   settings.instance = instance_name();
   settings.line = debug;
   settings.hook_log = [](const std::string& text) { write_bytes(STDERR_FILENO, text); };
-  settings.warning = [](const std::string& text) { write_bytes(STDERR_FILENO, text + "\n"); };
+  settings.warning = [](const std::string& text) {
+    write_bytes(STDERR_FILENO, helm::log_line(text) + "\n");
+  };
   release::release_actions actions(loop, api, objects, records, std::move(settings));
   release::console console{[](std::string_view text) { write_bytes(STDOUT_FILENO, text); },
                            [](std::string_view text) { write_bytes(STDERR_FILENO, text); }};
   chart_search charts(loop);
-  release::command_runner runner(loop, actions, console,
-                                 [&charts](std::string reference, helm::chart_flags from) {
-                                   return charts.find(std::move(reference), std::move(from));
-                                 });
+  release::command_runner runner(
+      loop, actions, console,
+      [&charts](std::string reference, helm::chart_flags from) {
+        return charts.find(std::move(reference), std::move(from));
+      },
+      [&charts](std::string address) { return charts.fetch(std::move(address)); });
   reactor::task_group action(loop), tasks(loop);
   running r{loop, api, runner, charts, std::move(*line), action, std::nullopt};
   reactor::signals signals(loop,
-                           {.stop = [&action] { action.cancel(); }, .reload = {}, .exit_now = {}});
+                           {.stop = [&action] { action.cancel(); },
+                            .reload = [&action] { action.cancel(); },  // the terminal was closed
+                            .exit_now = {}});
   tasks.start("supervise", supervise(r));
   loop.run();
   return r.exit_code.value_or(failure);

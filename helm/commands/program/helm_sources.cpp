@@ -2,7 +2,11 @@
 
 #include "app/login_helpers.hpp"
 #include "app/output.hpp"
+#include "formats/go/files.hpp"
+#include "helm/commands/program/helm_cluster.hpp"
 #include "helm/commands/source_commands.hpp"
+#include "helm/sources/repository.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
 
@@ -25,24 +29,6 @@ namespace sources = helm::sources;
 std::string environment(std::string_view name) {
   const char* value = std::getenv(std::string(name).c_str());
   return value ? value : "";
-}
-
-/// Runs `body` as the one task of the loop. What it throws is thrown here.
-void run_to_the_end(reactor::loop& l, std::function<reactor::awaitable<void>()> body) {
-  std::exception_ptr failure;
-  reactor::task_group tasks(l, [&](std::string_view, std::exception_ptr why) { failure = why; });
-  std::function<void()> stop_when_empty = [&] {
-    if (tasks.empty())
-      l.stop();
-    else
-      l.post(stop_when_empty);
-  };
-  tasks.start("command", [&]() -> reactor::awaitable<void> {
-    co_await body();
-    stop_when_empty();
-  });
-  l.run();
-  if (failure) std::rethrow_exception(failure);
 }
 
 std::string ask_name(const std::string& prompt) {
@@ -86,6 +72,23 @@ formats::outcome<reactor::secret> ask_secret(const std::string& prompt) {
 
 }  // namespace
 
+void run_to_the_end(reactor::loop& l, std::function<reactor::awaitable<void>()> body) {
+  std::exception_ptr failure;
+  reactor::task_group tasks(l, [&](std::string_view, std::exception_ptr why) { failure = why; });
+  std::function<void()> stop_when_empty = [&] {
+    if (tasks.empty())
+      l.stop();
+    else
+      l.post(stop_when_empty);
+  };
+  tasks.start("command", [&]() -> reactor::awaitable<void> {
+    co_await body();
+    stop_when_empty();
+  });
+  l.run();
+  if (failure) std::rethrow_exception(failure);
+}
+
 std::string helm_variable(const std::string& name) {
   return environment(name);
 }
@@ -106,9 +109,17 @@ std::unique_ptr<sources::chart_source> chart_source_for(reactor::loop& l,
                                                  environment);
 }
 
-helm::chart_locator chart_locator(reactor::loop& l) {
-  return [&l](const std::string& reference, const helm::chart_flags& flags,
-              std::vector<std::string>& notes) -> formats::outcome<std::string> {
+reactor::awaitable<formats::outcome<std::string>> read_address(sources::chart_source& from,
+                                                               std::string address) {
+  sources::repository_entry nobodys;
+  return sources::fetch(from.network(), std::move(nobodys), std::move(address),
+                        formats::file_bytes_limit);
+}
+
+helm::peers peers_of(reactor::loop& l) {
+  helm::peers out;
+  out.locate = [&l](const std::string& reference, const helm::chart_flags& flags,
+                    std::vector<std::string>& notes) -> formats::outcome<std::string> {
     formats::outcome<sources::located_chart> found = formats::problem{};
     run_to_the_end(l, [&]() -> reactor::awaitable<void> {
       const auto source = chart_source_for(l, flags);
@@ -119,6 +130,21 @@ helm::chart_locator chart_locator(reactor::loop& l) {
     notes.insert(notes.end(), found->notes.begin(), found->notes.end());
     return found->path;
   };
+  out.fetch = [&l](const std::string& address) -> formats::outcome<std::string> {
+    formats::outcome<std::string> text = formats::problem{};
+    run_to_the_end(l, [&]() -> reactor::awaitable<void> {
+      const auto source = chart_source_for(l, {});
+      text = co_await read_address(*source, address);
+      co_await source->stop();
+    });
+    return text;
+  };
+  out.home_namespace = [](const helm::cluster_flags& f) {
+    const auto to = k8s::load_default(f.kubeconfig, f.context, k8s::environment::of_process());
+    return to ? to->ns : std::string();
+  };
+  out.lookups = [&l](const helm::cluster_flags& f) { return lookups_on(l, f); };
+  return out;
 }
 
 helm::command_result run_source_command(reactor::loop& l, const std::vector<std::string>& arguments,

@@ -1,6 +1,7 @@
 #include "helm/commands/release/release_commands.hpp"
 
 #include "helm/commands/commands.hpp"
+#include "helm/commands/log_lines.hpp"
 #include "helm/commands/name_pattern.hpp"
 #include "helm/commands/release/release_report.hpp"
 #include "helm/commands/release/release_text.hpp"
@@ -26,7 +27,7 @@ bool has_labels(const record& r, const k8s::label_selector& wanted) {
 }  // namespace
 
 outcome<bool> check_chart(prepared_chart& c, const console& to) {
-  for (const auto& line : c.warnings()) to.err(line + "\n");
+  for (const auto& line : c.warnings()) to.err(log_line(line) + "\n");
   const auto tree = c.copy();
   if (c.meta().deprecated && c.meta().type != "library")
     to.err("WARNING: This chart is deprecated\n");
@@ -80,15 +81,28 @@ outcome<std::pair<std::string, std::string>> command_runner::name_and_chart(
   return std::pair(*name, a[0]);
 }
 
+awaitable<outcome<value>> command_runner::values_of(value_options o) {
+  for (const auto& address : addresses_in(o)) {
+    std::string from = address;
+    auto text = co_await fetch_(std::move(from));
+    if (!text) co_return text.error();
+    o.fetched[address] = std::move(*text);
+  }
+  // "-f -" waits for a person, who may press Ctrl-C instead.
+  const auto read = [](const auto& from) { return read_values(from); };
+  co_return co_await loop_.offload(read, std::move(o));
+}
+
 awaitable<int> command_runner::install(install_command c, command_line line, std::string prefix) {
   auto named = name_and_chart(c);
   if (!named) co_return fail(prefix + named.error().text);
   c.request.name = named->first;
+  if (line.cluster.debug)
+    to_.err(debug_line("Original chart version: " + quote(c.from.version)) + "\n");
   auto found = co_await find_chart_(named->second, c.from);
   if (!found) co_return fail(prefix + found.error().text);
-  // "-f -" waits for a person, who may press Ctrl-C instead.
-  const auto read = [](const auto& from) { return read_values(from); };
-  auto values = co_await loop_.offload(read, c.values);
+  value_options given = c.values;
+  auto values = co_await values_of(std::move(given));
   if (!values) co_return fail(prefix + values.error().text);
   if (auto fit = check_chart(**found, to_); !fit) co_return fail(prefix + fit.error().text);
   c.request.chart = *found;
@@ -139,9 +153,8 @@ awaitable<int> command_runner::run(upgrade_command c, command_line line) {
   }
   auto found = co_await find_chart_(c.chart, c.from);
   if (!found) co_return fail(found.error().text);
-  // "-f -" waits for a person, who may press Ctrl-C instead.
-  const auto read = [](const auto& from) { return read_values(from); };
-  auto values = co_await loop_.offload(read, c.values);
+  value_options given = c.values;
+  auto values = co_await values_of(std::move(given));
   if (!values) co_return fail(values.error().text);
   if (auto fit = check_chart(**found, to_); !fit) co_return fail(fit.error().text);
   request.chart = *found;

@@ -19,13 +19,21 @@ struct console {
 using chart_finder = std::function<awaitable<outcome<std::shared_ptr<prepared_chart>>>(
     std::string reference, chart_flags from)>;
 
+/// The text that a server has at an address.
+using address_fetcher = std::function<awaitable<outcome<std::string>>(std::string address)>;
+
 /// Runs one command and prints what Helm would.
 /// Shape    returns the exit code. Reads values files: blocks on them, for the start of a process.
 /// Lifetime actions, console and finder outlive it.
 class command_runner {
 public:
-  command_runner(reactor::loop& l, release_actions& actions, console& to, chart_finder find)
-      : loop_(l), actions_(actions), to_(to), find_chart_(std::move(find)) {}
+  command_runner(reactor::loop& l, release_actions& actions, console& to, chart_finder find,
+                 address_fetcher fetch)
+      : loop_(l),
+        actions_(actions),
+        to_(to),
+        find_chart_(std::move(find)),
+        fetch_(std::move(fetch)) {}
 
   awaitable<int> run(command_line line);
   /// After the command was cancelled and joined: ends what it left and says so.
@@ -43,6 +51,7 @@ private:
   awaitable<int> run(test_command c, command_line line);
   awaitable<int> install(install_command c, command_line line, std::string prefix);
   outcome<std::pair<std::string, std::string>> name_and_chart(const install_command& c) const;
+  awaitable<outcome<value>> values_of(value_options o);
   int fail(const std::string& text) const;
   int show(const outcome<std::string>& text) const;
 
@@ -50,6 +59,7 @@ private:
   release_actions& actions_;
   console& to_;
   chart_finder find_chart_;
+  address_fetcher fetch_;
 };
 
 /// Why a chart cannot be used although it loads, and what its user should know: on standard error.
