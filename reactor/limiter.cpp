@@ -7,14 +7,7 @@
 namespace reactor {
 
 limiter::limiter(loop& l, limiter_settings settings)
-    : loop_(l),
-      settings_(settings),
-      rate_(settings.per_second),
-      tokens_(settings.burst),
-      refilled_at_(l.now()),
-      halved_at_(l.now() - 1h),
-      raised_at_(l.now()),
-      queue_(l) {}
+    : loop_(l), settings_(settings), tokens_(settings.burst), refilled_at_(l.now()), queue_(l) {}
 
 limiter::~limiter() {
   loop_.timers().disarm(timer_);
@@ -35,7 +28,7 @@ void limiter::refill() {
   const steady_time now = loop_.now();
   if (now <= refilled_at_) return;
   const double seconds = std::chrono::duration<double>(now - refilled_at_).count();
-  tokens_ = std::min(settings_.burst, tokens_ + seconds * rate_);
+  tokens_ = std::min(settings_.burst, tokens_ + seconds * settings_.per_second);
   refilled_at_ = now;
 }
 
@@ -54,7 +47,7 @@ void limiter::arm() {
   if (tokens_ < 1) {
     // A nanosecond more than the exact moment, so that rounding never leaves a fraction of a token
     // missing.
-    const double seconds = (1 - tokens_) / rate_;
+    const double seconds = (1 - tokens_) / settings_.per_second;
     when = std::max(when, refilled_at_) + nanoseconds(static_cast<std::int64_t>(seconds * 1e9) + 1);
   }
   when = std::max(when, paused_until_);
@@ -71,28 +64,25 @@ void limiter::grant() {
   }
 }
 
-void limiter::throttled(nanoseconds retry_after) {
-  const steady_time now = loop_.now();
-  if (now >= halved_at_ + 1s) {
-    halved_at_ = now;
-    rate_ = std::max(std::min(settings_.floor_per_second, settings_.per_second), rate_ / 2);
-  }
-  paused_until_ = std::max(paused_until_, now + std::max(retry_after, nanoseconds(0)));
-  // What was saved up before the server complained would hit it in one burst afterwards.
-  tokens_ = std::min(tokens_, 1.0);
-  refilled_at_ = std::max(refilled_at_, paused_until_);
-  raised_at_ = paused_until_;
+void limiter::arm_again() {
   loop_.timers().disarm(timer_);
   timer_ = 0;
   if (queue_.size() > 0) arm();
 }
 
-void limiter::succeeded() {
-  const steady_time now = loop_.now();
-  if (rate_ >= settings_.per_second || now < raised_at_ + 1s) return;
+void limiter::set_rate(double per_second) {
+  if (per_second == settings_.per_second) return;
   refill();
-  raised_at_ = now;
-  rate_ = std::min(settings_.per_second, rate_ + settings_.per_second / 10);
+  settings_.per_second = per_second;
+  arm_again();
+}
+
+void limiter::hold_until(steady_time when) {
+  if (when <= paused_until_) return;
+  paused_until_ = when;
+  tokens_ = std::min(tokens_, 1.0);
+  refilled_at_ = std::max(refilled_at_, paused_until_);
+  arm_again();
 }
 
 }  // namespace reactor

@@ -7,6 +7,7 @@
 #include "k8s/client/apart.hpp"
 #include "k8s/client/credentials.hpp"
 #include "k8s/client/wiping_json.hpp"
+#include "k8s/pace/pace.hpp"
 #include "reactor/http/date.hpp"
 #include "reactor/http/gzip.hpp"
 #include "reactor/limiter.hpp"
@@ -23,8 +24,8 @@
 namespace k8s {
 namespace {
 
-/// Of one server. Its own priority and fairness is what protects it: its 429 halves this.
-constexpr reactor::limiter_settings healthy_pace{400, 400, 1};
+/// Requests that may go at once after a pause.
+constexpr double burst = 400;
 
 namespace json = boost::json;
 namespace http = reactor::http;
@@ -135,6 +136,11 @@ result<json::object> as_object(result<json::value> got, const std::string& doing
 
 namespace {
 
+/// API priority and fairness is on: the server queues what is too much for it, and tells.
+bool names_priority_level(const http::headers& fields) {
+  return !fields.get("X-Kubernetes-PF-PriorityLevel-UID").empty();
+}
+
 /// What the body of a good answer is taken for.
 enum class body_form : std::uint8_t {
   json,
@@ -215,7 +221,8 @@ struct client::impl {
         field_manager(std::move(manager)),
         prefix(path_prefix(who.to().server)),
         transport(l, transport_options(l, who, who.to().server)),
-        limiter(l, healthy_pace),
+        speed(l.now()),
+        limiter(l, {speed.rate(), burst}),
         off_loop(l) {}
 
   /// Common header fields; `body` decides whether there is a Content-Type.
@@ -255,11 +262,14 @@ struct client::impl {
   }
 
   /// A transport's fault, with the likely reason when it is ours to know.
-  fault failed(const reactor::fault& f, std::string doing) {
+  fault failed(const reactor::fault& f, std::string doing,
+               std::optional<reactor::nanoseconds> took = std::nullopt) {
+    paced_answer about;
+    if (f.code == reactor::errc::timed_out) about.took = took;
     fault out = from_transport(f, std::move(doing));
     who.hide_in(out);
     if (!out.cancelled) add_certificate_problem(out);
-    observe(&out);
+    observe(&out, about);
     return out;
   }
 
@@ -288,13 +298,17 @@ struct client::impl {
       if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
+      const reactor::steady_time began = loop.now();
       auto got = co_await transport.fetch(std::move(sent), limit_bytes, deadline);
+      paced_answer about;
+      about.took = loop.now() - began;
       if (!got && limit_bytes == page_limit_bytes && got.error().code == reactor::errc::limit) {
         const fault why = too_long(doing, limit_bytes);
-        observe(&why);
+        observe(&why, about);
         co_return why;
       }
-      if (!got) co_return failed(got.error(), doing);
+      if (!got) co_return failed(got.error(), doing, about.took);
+      about.fairness = names_priority_level(got->fields);
       if (const auto said = http::parse_date(got->fields.get("Date")))
         clock_ahead = *said - loop.wall();
       body_reader reader{got->status,
@@ -315,11 +329,11 @@ struct client::impl {
       }
       auto& answer = *read;
       if (answer) {
-        observe(nullptr);
+        observe(nullptr, about);
         co_return std::move(answer);
       }
       fault why = answer.error();
-      const bool again = co_await refused(why, attempt);
+      const bool again = co_await refused(why, about, attempt);
       if (again) continue;
       co_return why;
     }
@@ -327,9 +341,9 @@ struct client::impl {
 
   /// What every refusal means for the next request. True where this one is to be sent once more:
   /// the server did not know the credentials, and their files have others now.
-  awaitable<bool> refused(fault& why, int attempt) {  // borrowed
+  awaitable<bool> refused(fault& why, paced_answer about, int attempt) {  // borrowed
     who.hide_in(why);
-    observe(&why);
+    observe(&why, about);
     if (why.code == errc::unauthorized && attempt == 0) {
       const bool changed = co_await refresh(credentials::look::now);
       if (changed) co_return true;
@@ -344,15 +358,22 @@ struct client::impl {
     f.code = errc::throttled;
     f.doing = std::move(doing);
     f.detail = "the server asked for a pause that lasts longer than the request may wait";
-    f.retry_after = std::max<reactor::nanoseconds>(limiter.paused_until() - loop.now(), 1s);
+    f.retry_after = std::max<reactor::nanoseconds>(speed.paused_until() - loop.now(), 1s);
     return f;
   }
 
-  void observe(const fault* why) {
-    if (!why) {
-      limiter.succeeded();
-    } else if (why->code == errc::throttled && !is_budget_refusal(*why)) {
-      limiter.throttled(why->retry_after.value_or(1s));
+  /// Every answer, and every failure to get one; null: a success.
+  void observe(const fault* why, paced_answer about) {
+    if (why && why->code == errc::throttled && !is_budget_refusal(*why)) {
+      about.throttled = true;
+      about.retry_after = why->retry_after;
+    }
+    about.held_others = limiter.waiting() > 0;
+    // A failure without an answer says nothing of the server's speed, unless the deadline passed.
+    if (!why || why->http_status != 0 || about.took) {
+      speed.answered(about, loop.now());
+      limiter.set_rate(speed.rate());
+      limiter.hold_until(speed.paused_until());
     }
     if (on_outcome && !(why && why->cancelled)) on_outcome(why);
   }
@@ -373,8 +394,10 @@ struct client::impl {
       const int status = under_way->head().status;
       const bool json_body =
           under_way->head().fields.get("Content-Type").starts_with("application/json");
+      paced_answer about;
+      about.fairness = names_priority_level(under_way->head().fields);
       if (status == 200 && json_body) {
-        observe(nullptr);
+        observe(nullptr, about);
         co_return under_way;
       }
       const http::headers fields = under_way->head().fields;
@@ -391,7 +414,7 @@ struct client::impl {
         co_return why;
       }
       why = answer.error();
-      const bool again = co_await refused(why, attempt);
+      const bool again = co_await refused(why, about, attempt);
       if (again) continue;
       co_return why;
     }
@@ -429,6 +452,7 @@ struct client::impl {
   std::string field_manager;
   std::string prefix;
   http::client transport;
+  pace speed;
   reactor::limiter limiter;
   apart off_loop;
   newest_version newest;
@@ -732,10 +756,10 @@ void client::on_outcome(std::function<void(const fault*)> seen) {
   impl_->on_outcome = std::move(seen);
 }
 double client::rate() const noexcept {
-  return impl_->limiter.rate();
+  return impl_->speed.rate();
 }
 reactor::steady_time client::paused_until() const noexcept {
-  return impl_->limiter.paused_until();
+  return impl_->speed.paused_until();
 }
 std::optional<reactor::nanoseconds> client::clock_ahead() const noexcept {
   return impl_->clock_ahead;

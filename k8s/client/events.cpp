@@ -98,7 +98,7 @@ event_recorder::event_recorder(reactor::loop& l, client& api, event_options opti
       options_(std::move(options)),
       log_(std::move(log)),
       complaints_(l),
-      limiter_(l, {options_.per_second, options_.burst, options_.per_second}),
+      limiter_(l, {options_.per_second, options_.burst}),
       changed_(l),
       tasks_(l) {
   if (options_.reporting_instance.empty()) options_.reporting_instance = "windlass";

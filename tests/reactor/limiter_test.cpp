@@ -49,13 +49,12 @@ TEST_F(Limiter, ServesInOrderOfArrival) {
   });
 }
 
-TEST_F(Limiter, PausesForAsLongAsTheServerAsksAndHalvesTheRate) {
-  limiter limit(l, {.per_second = 10, .burst = 10});
+TEST_F(Limiter, HoldsEverythingUntilThenWithoutABurstAfterwards) {
+  limiter limit(l, {.per_second = 5, .burst = 10});
   run([&]() -> awaitable<void> {
     const steady_time start = l.now();
-    limit.throttled(3s);
-    for (int i = 0; i < 20; ++i) limit.throttled(1s);  // the same overload, answered many times
-    EXPECT_DOUBLE_EQ(limit.rate(), 5);
+    limit.hold_until(start + 3s);
+    limit.hold_until(start + 1s);  // no sooner than what was said before
     co_await limit.acquire();
     EXPECT_NEAR(seconds_since(start), 3.0, 0.01);
     co_await limit.acquire();
@@ -74,37 +73,27 @@ TEST_F(Limiter, APauseAlsoHoldsThoseWhoWaitAlready) {
       EXPECT_GE(seconds_since(start), 10.5);
     });
     co_await l.sleep_for(500ms);
-    limit.throttled(10s);
+    limit.hold_until(l.now() + 10s);
     co_await tasks.join();
   });
 }
 
-TEST_F(Limiter, RecoversATenthPerSecondOfSuccess) {
-  limiter limit(l, {.per_second = 100, .burst = 10});
+TEST_F(Limiter, ANewRateCountsForThoseWhoWaitAlready) {
+  limiter limit(l, {.per_second = 0.1, .burst = 1});
   run([&]() -> awaitable<void> {
-    limit.throttled(0s);
-    EXPECT_DOUBLE_EQ(limit.rate(), 50);
-    for (int i = 0; i < 50; ++i) limit.succeeded();
-    EXPECT_DOUBLE_EQ(limit.rate(), 50);
+    co_await limit.acquire();
+    const steady_time start = l.now();
+    task_group tasks(l);
+    tasks.start("waiting", [&]() -> awaitable<void> {
+      co_await limit.acquire();
+      EXPECT_NEAR(seconds_since(start), 1.9, 0.01);  // a tenth in the first second
+    });
     co_await l.sleep_for(1s);
-    for (int i = 0; i < 50; ++i) limit.succeeded();
-    EXPECT_DOUBLE_EQ(limit.rate(), 60);
-    for (int i = 0; i < 10; ++i) {
-      co_await l.sleep_for(1s);
-      limit.succeeded();
-    }
-    EXPECT_DOUBLE_EQ(limit.rate(), 100);
-  });
-}
-
-TEST_F(Limiter, NeverFallsBelowItsFloor) {
-  limiter limit(l, {.per_second = 4, .burst = 1, .floor_per_second = 2});
-  run([&]() -> awaitable<void> {
-    for (int i = 0; i < 10; ++i) {
-      limit.throttled(0s);
-      co_await l.sleep_for(2s);
-    }
-    EXPECT_DOUBLE_EQ(limit.rate(), 2);
+    limit.set_rate(1);
+    co_await tasks.join();
+    limit.set_rate(20);
+    for (int i = 0; i < 20; ++i) co_await limit.acquire();
+    EXPECT_NEAR(seconds_since(start), 2.9, 0.01);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "reactor/side_by_side.hpp"
 #include "tests/gzip.hpp"
 #include "tests/k8s/client/pems.hpp"
 #include "tests/k8s/scripted_server.hpp"
@@ -371,6 +372,28 @@ TEST_F(Client, WaitsAsLongAsAThrottlingServerAsks) {
     EXPECT_GE(l.now() - before, 4s);
     EXPECT_LT(l.now() - before, 6s);
     EXPECT_LT(api.rate(), pace);
+  });
+}
+
+TEST_F(Client, AsksFasterWhileTheServerAnswersWellAndSlowerAfterA429) {
+  run([this](scripted_server& server, client& api) -> awaitable<void> {
+    server.always("GET", "/",
+                  answer::json(200, pod).header("X-Kubernetes-PF-PriorityLevel-UID", "u"));
+    const auto before = l.now();
+    std::function<awaitable<void>(std::size_t)> ask = [&](std::size_t) -> awaitable<void> {
+      auto got = co_await api.get(resources::pods(), pod_a);
+      EXPECT_TRUE(got);
+    };
+    co_await reactor::side_by_side(4'000, ask, 50);
+    EXPECT_LT(l.now() - before, 4s) << "at 400 a second it were nine";
+    const double grown = api.rate();
+    EXPECT_GE(grown, 1'600);
+    server.on("GET", "/",
+              answer::failure(429, "TooManyRequests", "busy", R"({"retryAfterSeconds":2})"));
+    auto busy = co_await api.get(resources::pods(), pod_a);
+    EXPECT_FALSE(busy);
+    EXPECT_EQ(api.rate(), grown / 2);
+    EXPECT_EQ(api.paused_until() - l.now(), 2s);
   });
 }
 
