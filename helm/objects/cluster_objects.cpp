@@ -151,13 +151,12 @@ void cluster_objects::on_line(std::function<void(std::string)> line) {
 
 awaitable<outcome<helm::capabilities>> cluster_objects::capabilities() {
   const std::string unreachable = "Kubernetes cluster unreachable: ";
-  auto version = co_await impl_->api.get_path("/version");
+  auto version = co_await impl_->kinds.recent_version();
   if (!version) co_return problem{unreachable + said(version.error())};
   helm::capabilities out;
-  const json::object* v = version->if_object();
-  if (!v || text_member(*v, "gitVersion").empty())
+  if (version->git_version.empty())
     co_return problem{unreachable + "the server does not say its version"};
-  out.kube = {text_member(*v, "gitVersion"), text_member(*v, "major"), text_member(*v, "minor")};
+  out.kube = {version->git_version, version->major, version->minor};
   std::vector<std::string> skipped;
   auto all = co_await impl_->kinds.everything(skipped);
   if (!all) {

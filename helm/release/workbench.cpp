@@ -1,6 +1,7 @@
 #include "helm/release/workbench.hpp"
 
 #include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
 
@@ -21,7 +22,7 @@ void workbench::warn(const std::string& line) const {
 }
 
 awaitable<outcome<done>> workbench::reach() {
-  auto version = co_await api.get_path("/version");
+  auto version = co_await on.discovery().recent_version();
   if (version) co_return done{};
   const auto& f = version.error();
   co_return problem{"Kubernetes cluster unreachable: " + reactor::reason_of(f)};

@@ -55,13 +55,26 @@ std::optional<int> leading_number(const std::string& s) {
 
 }  // namespace
 
-awaitable<result<server_version>> discovery::read_version(reactor::nanoseconds within) {
+awaitable<result<version_texts>> discovery::ask_version(reactor::nanoseconds within) {
   auto got = co_await api_.get_path("/version", within);
   if (!got) co_return got.error();
+  said_ = {text(*got, "gitVersion"), text(*got, "major"), text(*got, "minor")};
+  said_at_ = api_.loop().now();
+  co_return said_;
+}
+
+awaitable<result<version_texts>> discovery::recent_version() {
+  if (said_at_ && api_.loop().now() - *said_at_ < version_life) co_return said_;
+  co_return co_await ask_version(request_deadline);
+}
+
+awaitable<result<server_version>> discovery::read_version(reactor::nanoseconds within) {
+  auto said = co_await ask_version(within);
+  if (!said) co_return said.error();
   server_version v;
-  v.git_version = text(*got, "gitVersion");
-  const auto major = leading_number(text(*got, "major"));
-  const auto minor = leading_number(text(*got, "minor"));
+  v.git_version = said->git_version;
+  const auto major = leading_number(said->major);
+  const auto minor = leading_number(said->minor);
   if (v.git_version.empty() || !major || !minor) co_return stranger("get /version");
   v.major = *major;
   v.minor = *minor;
@@ -135,7 +148,13 @@ bool discovery::is_current() const noexcept {
   return read_at_ && api_.loop().now() - *read_at_ < longest_life;
 }
 
+void discovery::changes() noexcept {
+  ++changes_;
+  everything_.reset();
+}
+
 void discovery::forget() noexcept {
+  changes();
   read_at_.reset();
   resources_.clear();
   kept_ = 0;
@@ -157,6 +176,7 @@ awaitable<result<void>> discovery::refresh() {
   if (!all) co_return all.error();
   api_versions_ = std::move(*all);
   known_ = std::set<std::string, std::less<>>(api_versions_.begin(), api_versions_.end());
+  changes();
   resources_.clear();
   kept_ = 0;
   read_at_ = api_.loop().now();
@@ -167,23 +187,24 @@ bool discovery::has_api_version(std::string_view api_version) const noexcept {
   return known_.contains(api_version);
 }
 
-awaitable<result<discovery::group_version>> discovery::read(std::string api_version) {
+awaitable<result<discovery::shared_version>> discovery::read(std::string api_version) {
   if (const auto known = resources_.find(api_version); known != resources_.end())
     co_return known->second;
   const bool core = api_version.find('/') == std::string::npos;
   auto got = co_await api_.get_path((core ? "/api/" : "/apis/") + api_version);
   if (!got) co_return got.error();
-  const auto job = [](const std::string& of, json::value& document) -> result<group_version> {
+  const auto job = [](const std::string& of, json::value& document) -> result<shared_version> {
     auto all = resources_in(of, document);
     if (!all) return all.error();
     auto kinds = kinds_in(document);
     if (!kinds) return kinds.error();
     document = nullptr;
-    return group_version{std::move(*all), std::move(*kinds)};
+    return std::make_shared<const group_version>(std::move(*all), std::move(*kinds));
   };
   auto all = co_await api_.off_loop().run(job, api_version, std::move(*got));
   if (!all) co_return all.error();
-  const std::size_t more = all->resources.size() + all->kinds.size();
+  const std::size_t more = (*all)->resources.size() + (*all)->kinds.size();
+  changes();
   if (kept_ + more > 2 * most_resources) {
     resources_.clear();
     kept_ = 0;
@@ -196,48 +217,73 @@ awaitable<result<discovery::group_version>> discovery::read(std::string api_vers
 awaitable<result<std::vector<resource>>> discovery::resources_of(std::string api_version) {
   auto known = co_await read(std::move(api_version));
   if (!known) co_return known.error();
-  co_return std::move(known->resources);
+  co_return (*known)->resources;
+}
+
+const resource* discovery::known_kind(const std::string& api_version, std::string_view kind) const {
+  const auto known = resources_.find(api_version);
+  if (known == resources_.end()) return nullptr;
+  const std::vector<resource>& all = known->second->resources;
+  const auto at = std::ranges::find(all, kind, &resource::kind);
+  return at == all.end() ? nullptr : &*at;
 }
 
 awaitable<result<std::optional<resource>>> discovery::find(std::string api_version,
                                                            std::string kind) {
+  if (const resource* known = known_kind(api_version, kind)) co_return std::optional(*known);
   for (int attempt = 0; attempt < 2; ++attempt) {
     const bool remembered = resources_.contains(api_version);
     auto all = co_await read(api_version);
     if (!all && all.error().code != errc::not_found) co_return all.error();
     if (all) {
-      const auto at = std::ranges::find(all->resources, kind, &resource::kind);
-      if (at != all->resources.end()) co_return std::optional(*at);
+      const auto at = std::ranges::find((*all)->resources, kind, &resource::kind);
+      if (at != (*all)->resources.end()) co_return std::optional(*at);
     }
     if (!remembered) break;
     const auto old = resources_.find(api_version);
     if (old == resources_.end()) continue;  // somebody forgot it meanwhile
-    kept_ -= old->second.resources.size() + old->second.kinds.size();
+    changes();
+    kept_ -= old->second->resources.size() + old->second->kinds.size();
     resources_.erase(old);
   }
   co_return std::optional<resource>();
 }
 
+std::vector<std::string> discovery::names_of(const std::vector<std::string>& versions,
+                                             const std::vector<shared_version>& kinds) {
+  std::set<std::string> all(versions.begin(), versions.end());
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    if (kinds[i])
+      for (const std::string& kind : kinds[i]->kinds) all.insert(versions[i] + "/" + kind);
+  return {all.begin(), all.end()};
+}
+
 awaitable<result<std::vector<std::string>>> discovery::everything(
     std::vector<std::string>& skipped) {
+  if (is_current() && everything_) co_return *everything_;
   if (!is_current()) {
     auto groups = co_await refresh();
     if (!groups) co_return groups.error();
   }
-  const std::vector<std::string> versions = api_versions_;
-  std::vector<std::optional<group_version>> found(versions.size());
+  std::vector<std::string> versions = api_versions_;
+  std::vector<shared_version> found(versions.size());
   std::function<awaitable<void>(std::size_t)> each = [&](std::size_t i) -> awaitable<void> {
     auto got = co_await read(versions[i]);
     if (got) found[i] = std::move(*got);
   };
   co_await reactor::side_by_side(versions.size(), std::move(each));
-  std::set<std::string> all(versions.begin(), versions.end());
+  bool whole = true;
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    if (!found[i]) skipped.push_back(versions[i]);
-    if (!found[i]) continue;
-    for (const std::string& kind : found[i]->kinds) all.insert(versions[i] + "/" + kind);
+    if (found[i]) continue;
+    skipped.push_back(versions[i]);
+    whole = false;
   }
-  co_return std::vector<std::string>(all.begin(), all.end());
+  // Sorting the kinds of a server with many operators takes milliseconds.
+  const std::uint64_t before = changes_;
+  auto all =
+      co_await api_.off_loop().run(&discovery::names_of, std::move(versions), std::move(found));
+  if (whole && changes_ == before) everything_ = all;
+  co_return all;
 }
 
 awaitable<result<bool>> discovery::serves(resource r) {

@@ -8,8 +8,10 @@
 #include <boost/json/fwd.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +30,11 @@ struct server_version {
   }
 };
 
+/// The texts of GET /version; empty where the server does not say them.
+struct version_texts {
+  std::string git_version, major, minor;  // "31+" is what some providers say for 31
+};
+
 /// What one server serves: its version, its groups at once, the resources of a group version when
 /// asked for. One for each cluster, in common to everybody who asks there.
 /// Shape    what is known is read again when it is older than `longest_life`, and after forget().
@@ -40,6 +47,8 @@ public:
 
   /// GET /version, also the cheapest proof that a Kubernetes API server is there.
   awaitable<result<server_version>> read_version(reactor::nanoseconds within);
+  /// What GET /version said within the last `version_life`, else it is asked.
+  awaitable<result<version_texts>> recent_version();
   /// GET /api and /apis; forgets what was known of resources.
   awaitable<result<void>> refresh();
   /// Whether the collection exists in that version (a CRD is installed and established). Asks the
@@ -72,22 +81,36 @@ public:
   static constexpr std::size_t most_resources = 20'000;
   // As long as a kind that somebody else added may stay unknown to whoever asks for all of them.
   static constexpr reactor::nanoseconds longest_life = std::chrono::minutes(10);
+  // Many releases are installed within a minute; an upgrade of a control plane takes longer.
+  static constexpr reactor::nanoseconds version_life = std::chrono::minutes(1);
 
 private:
   struct group_version {
     std::vector<resource> resources;
     std::vector<std::string> kinds;  // of subresources too
   };
-  /// What is known of it, or the server's answer. Copied: others may forget it meanwhile.
-  awaitable<result<group_version>> read(std::string api_version);
+  using shared_version = std::shared_ptr<const group_version>;
+  /// What is known of it, or the server's answer. Shared: others may forget it meanwhile.
+  awaitable<result<shared_version>> read(std::string api_version);
+  static std::vector<std::string> names_of(const std::vector<std::string>& versions,
+                                           const std::vector<shared_version>& kinds);
+  /// Before anything in resources_ changes.
+  void changes() noexcept;
   bool is_current() const noexcept;
+  /// The collection of a kind, where its group version has been read.
+  const resource* known_kind(const std::string& api_version, std::string_view kind) const;
+  awaitable<result<version_texts>> ask_version(reactor::nanoseconds within);
 
   client& api_;
   server_version version_;
+  version_texts said_;
+  std::optional<reactor::steady_time> said_at_;  // none: /version has not answered yet
   std::vector<std::string> api_versions_;
   std::set<std::string, std::less<>> known_;  // the same, to look one up
   std::size_t kept_ = 0;                      // resources in resources_, at most most_resources
-  std::map<std::string, group_version> resources_;
+  std::map<std::string, shared_version> resources_;
+  std::optional<std::vector<std::string>> everything_;  // where all of them answered
+  std::uint64_t changes_ = 0;
   std::optional<reactor::steady_time> read_at_;  // none: the groups are not known
 };
 
