@@ -1,5 +1,6 @@
 #include "helm/release/workbench.hpp"
 
+#include "helm/objects/listed_objects.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
@@ -39,15 +40,25 @@ awaitable<outcome<objects::object_list>> workbench::find_existing(objects::objec
                                                                   bool take_ownership,
                                                                   std::string name) {
   objects::object_list found;
+  objects::listed_objects listed(api);
+  co_await listed.read(list);
+  using presence = objects::listed_objects::presence;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    objects::object wanted = list[i];
-    auto live = co_await on.live(std::move(wanted));
-    if (!live)
-      co_return problem{"could not get information about the resource " +
-                        objects::describe(list[i]) + ": " + live.error().text};
-    if (!*live) continue;
+    const objects::listed_objects::finding known = listed.find(list[i]);
+    if (known.is == presence::absent) continue;
+    std::optional<boost::json::object> asked;
+    if (known.is == presence::unknown) {
+      objects::object wanted = list[i];
+      auto live = co_await on.live(std::move(wanted));
+      if (!live)
+        co_return problem{"could not get information about the resource " +
+                          objects::describe(list[i]) + ": " + live.error().text};
+      if (!*live) continue;
+      asked = std::move(*live);
+    }
+    const boost::json::object& live = asked ? *asked : *known.object;
     if (!take_ownership)
-      if (auto foreign = objects::ownership_problem(**live, name, settings.ns))
+      if (auto foreign = objects::ownership_problem(live, name, settings.ns))
         co_return problem{objects::describe(list[i]) +
                           " exists and cannot be imported into the current release: " + *foreign};
     found.push_back(list[i]);

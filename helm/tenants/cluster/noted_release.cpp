@@ -109,11 +109,13 @@ awaitable<bool> noted_release::knows(release::record r) {
 }
 
 awaitable<void> noted_release::note(release::record r, std::optional<release::record> base) {
-  co_await read();
   std::optional<noted_record> after;
-  if (base) after = co_await as_noted(std::move(*base));
+  if (base) {  // else nothing of what is noted stays
+    co_await read();
+    after = co_await as_noted(std::move(*base));
+  }
   noted_record next = co_await as_noted(std::move(r));
-  noted_facts now = noted_after(*facts_, std::move(next), after);
+  noted_facts now = noted_after(facts_.value_or(noted_facts()), std::move(next), after);
   now.owner = owner_;
   std::optional<std::string> text = write_noted(now);
   auto written = co_await in_.write(key_, std::move(text));
