@@ -7,6 +7,11 @@
 #include "bench/quiet_server.hpp"
 #include "bench/tenants/keeper.hpp"
 #include "bench/tenants/offer.hpp"
+#include "bench/tenants/request_tally.hpp"
+#include "helm/release/actions.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
@@ -16,6 +21,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -27,16 +33,18 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 constexpr reactor::nanoseconds longest_wait = 15min;
-constexpr std::size_t releases = 1'000, peer_workers = 10;
+constexpr std::size_t releases = 1'000, helm_installs = 100, peer_workers = 10;
 
 struct tenants_figures : course {
   double install_s = 0, peak_mb = 0;
+  json::object asked_for_tenants, asked_by_helm;  // by kind of request
   double confirm_s = 0, confirm_writes = 0, confirm_downloads = 0, confirm_renders = 0;
   double fleet_rss_mb = 0, rotations_rss_kb = 0, rotations_series = 0, rotations_sockets = 0;
   double live_alone_s = 0, live_among_dead_s = 0;
 };
 
-/// Where the sender says "writes" other than Events and Leases, and "downloads" of charts.
+/// Where the sender says "writes" other than Events and Leases, "downloads" of charts, and the
+/// "requests" by kind.
 constexpr const char *own = "tenants", *counts = "/counts";
 
 std::string repository_of(const served_fleet& f) {
@@ -48,6 +56,62 @@ std::function<bool()> all_ready(const keeper& k, fleet_size s) {
     while (at < s.clusters && k.ready(served_fleet::name_of(at)) == s.each) ++at;
     return at == s.clusters;
   };
+}
+
+reactor::awaitable<json::object> requests_of(const served_fleet& f, reactor::loop& l) {  // borrowed
+  json::object all = co_await f.ask(l, counts);
+  const json::value* asked = all.if_contains("requests");
+  co_return asked && asked->is_object() ? asked->get_object() : json::object();
+}
+
+/// What one release takes of each kind of request: of Helm's install here and in the peer, and with
+/// all that is done for its Tenant.
+json::array points_of(const tenants_figures& f, const json::object& peers) {
+  struct counts_of {
+    double by_helm = 0, by_peer = 0, for_tenant = 0;
+  };
+  std::map<std::string, counts_of> by_kind;
+  for (const auto& [kind, count] : f.asked_by_helm)
+    by_kind[kind].by_helm = count.to_number<double>() / helm_installs;
+  for (const auto& [kind, count] : peers)
+    by_kind[kind].by_peer = count.to_number<double>() / releases;
+  for (const auto& [kind, count] : f.asked_for_tenants)
+    by_kind[kind].for_tenant = count.to_number<double>() / releases;
+  json::array out;
+  for (const auto& [kind, count] : by_kind) {
+    json::object point;
+    point["request"] = kind;
+    point["per_install"] = rounded(count.by_helm);
+    point["peer_per_install"] = rounded(count.by_peer);
+    point["per_tenant"] = rounded(count.for_tenant);
+    out.emplace_back(std::move(point));
+  }
+  return out;
+}
+
+/// Helm's install alone, as the peer does it: no Tenants, each release in a namespace of its own.
+void measure_requests(tenants_figures& out) {
+  const served_fleet fleet(own, {1, 0});
+  run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
+    k8s::client api(l, fleet.to(0));
+    k8s::discovery known(api);
+    const auto chart = chart_offer::prepared("ten");
+    for (std::size_t i = 0; out.problem.empty() && i < helm_installs; ++i) {
+      helm::release::action_settings s;
+      s.ns = "t-" + std::to_string(i);
+      helm::objects::cluster_objects on(l, api, known);
+      helm::release::cluster_records records(l, api, s.ns);
+      helm::release::install_request r;
+      r.name = "tenant-" + s.ns;
+      r.chart = chart;
+      r.create_namespace = r.work.wait = true;
+      helm::release::release_actions actions(l, api, on, records, std::move(s));
+      auto made = co_await actions.install(std::move(r));
+      if (!made) out.problem = made.error().text;
+    }
+    out.asked_by_helm = co_await requests_of(fleet, l);
+    co_await api.stop();
+  });
 }
 
 void measure_install(tenants_figures& out) {
@@ -63,6 +127,7 @@ void measure_install(tenants_figures& out) {
     };
     co_await until(l, out, std::move(watched), "1,000 releases on one cluster");
     out.install_s = seconds_of(monotonic() - began);
+    out.asked_for_tenants = co_await requests_of(fleet, l);
     co_await k.stop();
   });
 }
@@ -209,7 +274,12 @@ json::object ask_peer() {
   if (!asked) return {{"error", asked.error().message()}};
   boost::system::error_code bad;
   auto v = json::parse(asked->read_line(), bad);
-  return bad || !v.is_object() ? json::object{{"error", "no answer"}} : v.get_object();
+  if (bad || !v.is_object()) return {{"error", "no answer"}};
+  json::object out = v.get_object();
+  reactor::loop l;
+  run_on(l,
+         [&]() -> reactor::awaitable<void> { out["requests"] = co_await requests_of(fleet, l); });
+  return out;
 }
 
 }  // namespace
@@ -219,6 +289,7 @@ json::object measure_tenants() {
   pin_to_core(0);
   tenants_figures f;
   measure_install(f);
+  measure_requests(f);
   json::object peer = ask_peer();
   measure_confirm(f);
   measure_rotations(f);
@@ -228,10 +299,15 @@ json::object measure_tenants() {
   json::object o = environment();
   o["install_1000_s"] = rounded(f.install_s);
   o["rss_mb"] = rounded(f.peak_mb, 1);
-  o["peer_install_1000_s"] = o["peer_rss_mb"] = nullptr;
+  o["requests_per_install"] = rounded(requests_in(f.asked_by_helm) / helm_installs, 1);
+  o["requests_per_tenant"] = rounded(requests_in(f.asked_for_tenants) / releases, 1);
+  o["peer_install_1000_s"] = o["peer_rss_mb"] = o["peer_requests_per_install"] = nullptr;
+  json::object peers;
   if (peer.contains("seconds")) {
+    peers = peer["requests"].as_object();
     o["peer_install_1000_s"] = rounded(number_in(peer, "seconds"));
     o["peer_rss_mb"] = rounded(number_in(peer, "rss_mb"), 1);
+    o["peer_requests_per_install"] = rounded(requests_in(peers) / releases, 1);
   } else {
     o["peer_error"] = peer["error"];
   }
@@ -245,6 +321,7 @@ json::object measure_tenants() {
   o["rotations_series_delta"] = f.rotations_series;
   o["rotations_sockets_delta"] = f.rotations_sockets;
   tell_stalls(o, f.held_up);
+  o["points"] = points_of(f, peers);
   return o;
 }
 
@@ -252,16 +329,21 @@ int run_tenants_sender(const std::string& text) {
   const fleet_size s = fleet_size_of(text);
   const chart_offer charts;
   std::size_t writes = 0, downloads = 0;
+  request_tally asked;
   return serve_fleet(s, [&](reactor::loop&, k8s::sim::api_server& api) {
     furnish(api, s.each);
     api.before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
       if (r.path == counts) {
         k8s::sim::answer out;
-        out.body = json::serialize(json::object{{"writes", writes}, {"downloads", downloads}});
+        json::object said{{"writes", writes}, {"downloads", downloads}};
+        said["requests"] = asked.by_kind();
+        out.body = json::serialize(said);
         return out;
       }
       downloads += r.path.ends_with(".tgz");
-      return charts.answer(r);
+      std::optional<k8s::sim::answer> chart = charts.answer(r);
+      if (!chart) asked.count(r);
+      return chart;
     };
     api.on_write = [&writes](const k8s::sim::written& w) {
       writes += w.plural != "leases" && w.plural != "events";

@@ -2,6 +2,7 @@
 
 #include "formats/yaml/yaml.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/render/prepared_chart.hpp"
 #include "helm/sources/archive.hpp"
 #include "helm/tenants/cluster/tenant_crd.hpp"
 
@@ -59,15 +60,19 @@ subjects:
   return out;
 }
 
-std::string packed(const std::string& chart) {
+helm::chart_ptr made(const std::string& chart) {
   std::vector<helm::chart_file> files = objects_of(chart);
-  files.push_back(
-      {"Chart.yaml", "apiVersion: v2\nname: " + chart + "\nversion: " + chart_offer::version + "\n"});
+  files.push_back({"Chart.yaml",
+                   "apiVersion: v2\nname: " + chart + "\nversion: " + chart_offer::version + "\n"});
   files.push_back({"values.yaml", "level: info\n"});
   std::vector<std::string> notes;
   auto loaded = helm::load_files(std::move(files), notes);
   if (!loaded) throw std::runtime_error(loaded.error().text);
-  auto archive = helm::sources::pack_chart(**loaded, 1'700'000'000);
+  return *loaded;
+}
+
+std::string packed(const std::string& chart) {
+  auto archive = helm::sources::pack_chart(*made(chart), 1'700'000'000);
   if (!archive) throw std::runtime_error(archive.error().text);
   return *archive;
 }
@@ -80,6 +85,10 @@ chart_offer::chart_offer() : index_("apiVersion: v1\nentries:\n") {
     index_ += "  " + chart + ":\n  - {apiVersion: v2, name: " + chart + ", version: " + version +
               ", urls: [" + chart + ".tgz]}\n";
   }
+}
+
+std::shared_ptr<helm::prepared_chart> chart_offer::prepared(const std::string& chart) {
+  return std::make_shared<helm::prepared_chart>(made(chart));
 }
 
 std::optional<k8s::sim::answer> chart_offer::answer(const k8s::sim::request& r) const {

@@ -3,7 +3,12 @@
 #include "k8s/sim/api_server.hpp"
 
 #include <map>
+#include <memory>
 #include <string>
+
+namespace helm {
+class prepared_chart;
+}
 
 namespace bench {
 
@@ -15,6 +20,7 @@ public:
   chart_offer();
   /// None where something else is asked for.
   std::optional<k8s::sim::answer> answer(const k8s::sim::request& r) const;
+  static std::shared_ptr<helm::prepared_chart> prepared(const std::string& chart);
   const std::string& archive(const std::string& chart) const { return archives_.at(chart); }
 
 private:
