@@ -1,5 +1,6 @@
 #include "k8s/client/wire.hpp"
 
+#include "k8s/says_too_much.hpp"
 #include "reactor/per_thread.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/secret.hpp"
@@ -72,7 +73,7 @@ const char* kind_name(wire_kind k) {
 constexpr std::size_t kept_text_bytes = 32;
 
 void refuse_more_steps(wire_reading& reading) {
-  if (!reading.problem) reading.problem.emplace("it has more members than anybody reads");
+  if (!reading.problem) reading.problem.emplace(too_many_members);
 }
 
 /// False once the readers of this text have walked over more than they may.

@@ -2,6 +2,7 @@
 
 #include "k8s/client/client.hpp"
 #include "k8s/informer/informer_parts.hpp"
+#include "k8s/says_too_much.hpp"
 #include "reactor/turn.hpp"
 
 namespace k8s {
@@ -97,6 +98,21 @@ fault informer_base::too_slow(std::uint64_t bytes) const {
   f.detail = "the list comes too slowly: " + std::to_string(bytes) + " bytes in " +
              std::to_string(limits().list_allowance(bytes) / 1s) + " s";
   return f;
+}
+
+bool informer_base::leaves_out(wire_value object, const object_meta& meta) {
+  const std::optional<std::string>& why = object.reading().problem;
+  is_left_out_ = why && says_too_much(*why) && !meta.ns.empty() && !meta.name.empty() &&
+                 !meta.uid.empty() && !meta.resource_version.empty();
+  if (!is_left_out_) return false;
+  if (left_out_.size() < most_left_out) left_out_.insert(meta.key());
+  if (told_left_out_ == reactor::steady_time{} || loop_.now() - told_left_out_ >= say_again_after) {
+    options_.log.warning(
+        "an object is left out",
+        {{"collection", options_.collection.plural}, {"object", meta.key().text()}, {"why", *why}});
+    told_left_out_ = loop_.now();
+  }
+  return true;
 }
 
 step informer_base::fail(const fault& why) {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -128,6 +129,10 @@ private:
     bool was_known = false;
     resource_version version;
   };
+  /// True where the text was refused since a user of a namespace wrote more into its object than is
+  /// read: the view is without this object, and whole otherwise. Objects without a namespace are
+  /// never left out.
+  bool leaves_out(wire_value object, const object_meta& meta);
   /// What is older than `not_before` is parsed and not taken.
   virtual taken put(wire_value object, origin from, const resource_version& not_before) = 0;
   virtual taken remove(wire_value object, const resource_version& not_before) = 0;
@@ -197,6 +202,10 @@ private:
   std::string said_;  // the last failure in the log
   reactor::steady_time said_at_{};
   std::size_t buffered_ = 0;
+  static constexpr std::size_t most_left_out = 1'000;
+  std::set<object_key> left_out_;  // whose next event is no surprise
+  bool is_left_out_ = false;       // the object at hand
+  reactor::steady_time told_left_out_{};
   bool mattered_ = false;
   attention attention_ = attention::none;
   reactor::steady_time attended_since_{};
@@ -208,7 +217,7 @@ private:
   std::optional<named_version> target_;
   reactor::steady_time considered_{};  // when the last version that was looked at was asked for
   reactor::steady_time moved_{};       // when version() last became newer
-  std::weak_ptr<stream_run> stream_;  // the watch under way
+  std::weak_ptr<stream_run> stream_;   // the watch under way
   reactor::event synced_;
   reactor::task_group tasks_;
 };
@@ -246,25 +255,37 @@ private:
     const std::size_t before = object.reading().kept_bytes;
     View view = View::parse(object);
     taken t;
-    if (object.reading().problem) return t;
+    if (object.reading().problem) {
+      if (!leaves_out(object, view.meta)) return t;
+      t.version = view.meta.resource_version;
+      t.outcome = t.version < not_before ? put_outcome::older : put_outcome::same;
+      if (t.outcome == put_outcome::same) (void)store_.remove(view.meta);
+      return t;
+    }
+    const bool was_left_out = !left_out_.empty() && left_out_.erase(view.meta.key()) > 0;
     const auto weight =
         static_cast<std::uint32_t>(sizeof(View) + object.reading().kept_bytes - before);
     t.version = view.meta.resource_version;
     t.outcome = put_outcome::older;
     if (!(t.version < not_before)) t.outcome = store_.put(std::move(view), from, weight);
+    if (was_left_out && t.outcome == put_outcome::added) t.outcome = put_outcome::changed;
     return t;
   }
   taken remove(wire_value object, const resource_version& not_before) override {
     const object_meta meta = parse_meta(object);
     taken t;
-    if (object.reading().problem) return t;
+    if (object.reading().problem && !leaves_out(object, meta)) return t;
     t.version = meta.resource_version;
     t.was_known = !(t.version < not_before) && store_.remove(meta);
+    t.was_known |= left_out_.erase(meta.key()) > 0;
     return t;
   }
   std::string compare(wire_value object, std::vector<object_key>& seen) override {
     const View view = View::parse(object);
-    if (object.reading().problem) return {};
+    if (object.reading().problem) {
+      (void)leaves_out(object, view.meta);
+      return {};
+    }
     seen.push_back(view.meta.key());
     const View* stored = store_.find(view.meta.ns, view.meta.name);
     if (!stored) return view.meta.key().text() + " is missing";

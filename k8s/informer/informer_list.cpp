@@ -24,7 +24,9 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
   std::optional<fault> wrong;
   const auto take_value = [&](wire_value object) {
     if (!into.take(object)) wrong = no_room();
-    if (!wrong && object.reading().problem) wrong = malformed(*object.reading().problem);
+    const bool is_left_out = std::exchange(is_left_out_, false);
+    if (!wrong && object.reading().problem && !is_left_out)
+      wrong = malformed(*object.reading().problem);
     return !wrong;
   };
   const auto take = [&](std::string_view text) {
@@ -130,6 +132,7 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
     ++watch_.counters().lists;
     co_await make_room();
     begin_relist();
+    left_out_.clear();
   }
   list_options options;
   options.ns = options_.ns;
@@ -148,7 +151,8 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
   const reactor::steady_time asked = loop_.now();
   const auto read = co_await read_page(std::move(options), p);
   buffered_ = 0;
-  if (!older.empty()) co_return settle(*line_outcome::from_the_past(malformed(older_than_shown(older))));
+  if (!older.empty())
+    co_return settle(*line_outcome::from_the_past(malformed(older_than_shown(older))));
   if (!read) {
     if (read.error().cancelled) co_return std::nullopt;
     co_return fail(read.error());

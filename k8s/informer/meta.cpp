@@ -1,6 +1,7 @@
 #include "k8s/informer/meta.hpp"
 
 #include "k8s/client/wire.hpp"
+#include "k8s/says_too_much.hpp"
 #include "reactor/plain/keyed_hash.hpp"
 
 #include <algorithm>
@@ -200,9 +201,8 @@ string_map parse_string_map(wire_value map, const annotation_filter& wanted) {
     bytes += key.size() + text.size();
     if (bytes <= map_limit_bytes) members.emplace_back(interned(key), interned(text));
   });
-  if (bytes > map_limit_bytes)
-    map.refuse("labels or annotations of more than 256 KiB, which no API server takes");
-  if (members.size() > most_members) map.refuse("more than 2,000 labels or annotations");
+  if (bytes > map_limit_bytes) map.refuse(too_long_labels);
+  if (members.size() > most_members) map.refuse(too_many_labels);
   sort_by_key(members);
   const auto twice = std::adjacent_find(members.begin(), members.end(), has_same_key);
   if (twice != members.end()) map.refuse("key \"" + twice->first.str() + "\" is there twice");

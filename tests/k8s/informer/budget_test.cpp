@@ -101,13 +101,18 @@ TEST_F(BudgetTest, CollectionsOfOneClusterShareABudget) {
   EXPECT_EQ(shared->bytes, 0u) << "what goes is given back";
 }
 
-TEST_F(BudgetTest, AnnotationsThatNoServerTakesAreRefused) {
-  server.always("GET", list_path, list_of(10, {large_pod("a", 1, 300'000)}));
+TEST_F(BudgetTest, AnObjectWithAnnotationsThatNoServerTakesIsLeftOutWithALogLine) {
+  server.on("GET", list_path, list_of(10, {large_pod("a", 1, 300'000), pod_at("b", 2)}));
+  server.on("GET", watch_path, watch_saying({}));
   begin(pod_options());
   run_for(5s);
-  EXPECT_FALSE(pods->is_synced());
-  ASSERT_TRUE(pods->last_error());
-  EXPECT_NE(pods->last_error()->message().find("256 KiB"), std::string::npos);
+  EXPECT_TRUE(pods->is_synced());
+  EXPECT_EQ(stored(), "b@2");
+  std::string said;
+  for (const reactor::log_record& r : log->records()) said += reactor::format_json(r);
+  EXPECT_NE(said.find("an object is left out"), said.npos);
+  EXPECT_NE(said.find("default/a"), said.npos);
+  EXPECT_NE(said.find("256 KiB"), said.npos);
 }
 
 TEST_F(BudgetTest, AListWithoutEndIsGivenUp) {
@@ -236,12 +241,52 @@ TEST_F(InformerLongTexts, AreReadInLists) {
   EXPECT_EQ(stored(), "a@1 b@2 c@3");
 }
 
-TEST_F(InformerLongTexts, MoreMembersThanAnybodyReadsAreRefused) {
-  std::string labels = R"("app":"web")";
-  for (int i = 0; i < 30'000; ++i) labels += ",\"l" + std::to_string(i) + "\":\"\"";
+/// A pod as a user of its namespace may write it, with so many labels, each of so many bytes.
+std::string wide_pod(const std::string& name, std::uint64_t version, std::size_t labels,
+                     std::size_t bytes = 1, const std::string& ns = "default") {
   objects::pod_spec spec;
-  spec.labels = labels;
-  server.always("GET", list_path, list_of(10, {objects::pod_json(spec)}));
+  spec.ns = ns;
+  spec.name = name;
+  spec.version = version;
+  spec.labels = R"("app":"web")";
+  for (std::size_t i = 0; i < labels; ++i)
+    spec.labels += ",\"l" + std::to_string(i) + "\":\"" + std::string(bytes, 'x') + "\"";
+  return objects::pod_json(spec);
+}
+
+/// Labels, and the bytes of each.
+class WideObjects : public InformerLongTexts,
+                    public testing::WithParamInterface<std::pair<std::size_t, std::size_t>> {};
+
+/// What a user may write into an object holds up nothing but that object.
+TEST_P(WideObjects, AreLeftOutAndTheOthersAreFollowed) {
+  const auto [labels, bytes] = GetParam();
+  const auto wide = [&, labels = labels, bytes = bytes](const std::string& name, std::uint64_t v) {
+    return wide_pod(name, v, labels, bytes);
+  };
+  const auto line = [&](std::string_view type, const std::string& name, std::uint64_t v) {
+    return objects::event_line(type, wide(name, v));
+  };
+  server.on("GET", list_path, list_of(10, {pod_at("a", 1), wide("b", 2), pod_at("c", 3)}));
+  server.on("GET", watch_path,
+            watch_saying({line("MODIFIED", "b", 11) + event("MODIFIED", "a", 12, "w2") +
+                          line("MODIFIED", "c", 13) + event("MODIFIED", "b", 14) +
+                          line("ADDED", "d", 15) + line("DELETED", "d", 16) +
+                          line("DELETED", "c", 17) + event("ADDED", "e", 18)}));
+  begin(pod_options());
+  run_for(1s);
+  EXPECT_TRUE(pods->is_synced());
+  EXPECT_EQ(stored(), "a@12 b@14 e@18");
+  EXPECT_EQ(server.count("GET", list_path), 1u) << "nothing of it was odd";
+  EXPECT_EQ(pods->counters().malformed, 0u);
+}
+INSTANTIATE_TEST_SUITE_P(ByLabels, WideObjects,
+                         testing::Values(std::pair{2'500, 1}, std::pair{30'000, 1},
+                                         std::pair{1'900, 200}));
+
+/// Where no user of a namespace can have written it, it is refused as a whole.
+TEST_F(InformerLongTexts, MoreMembersThanAnybodyReadsAreRefused) {
+  server.always("GET", list_path, list_of(10, {wide_pod("a", 1, 30'000, 0, "")}));
   begin(pod_options());
   run_for(1s);
   EXPECT_FALSE(pods->is_synced());
