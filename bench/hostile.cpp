@@ -2,6 +2,8 @@
 
 #include "bench/child.hpp"
 #include "bench/hostile/attackers.hpp"
+#include "bench/hostile/siege/besieged.hpp"
+#include "bench/hostile/siege/strangers.hpp"
 #include "bench/hostile/victim.hpp"
 #include "bench/measure.hpp"
 
@@ -106,6 +108,42 @@ std::vector<std::size_t> largest(const std::map<std::size_t, reading>& all, std:
   return order;
 }
 
+/// What the service itself went through, one stranger after the other.
+struct sieges {
+  std::map<std::size_t, hostile::siege_outcome> outcomes;
+  double stall_ms = 0, rss_mb = 0, stop_s = 0;
+  std::string slowest;  // whose turn was the longest
+  std::size_t harmed = 0;
+
+  void run() {
+    for (std::size_t i = 0; i < hostile::strangers().size(); ++i) {
+      hostile::siege_outcome o = hostile::besiege(i, at_work);
+      // One look finds what is slow, and as much of the noise.
+      for (int again = 0; again < 3 && o.stall_ms > again_from_ms; ++again) {
+        const hostile::siege_outcome next = hostile::besiege(i, at_work);
+        o.stall_ms = std::min(o.stall_ms, next.stall_ms);
+        o.rss_mb = std::max(o.rss_mb, next.rss_mb);
+        o.stop_s = std::max(o.stop_s, next.stop_s);
+      }
+      const std::string& name = hostile::strangers()[i].name;
+      if (!o.stood || !o.damage.empty()) {
+        ++harmed;
+        std::fprintf(stderr, "bench: \"%s\": %s\n", name.c_str(),
+                     o.damage.empty() ? "others were not served" : o.damage.c_str());
+      }
+      if (o.stall_ms > stall_ms) slowest = name;
+      stall_ms = std::max(stall_ms, o.stall_ms);
+      rss_mb = std::max(rss_mb, o.rss_mb);
+      stop_s = std::max(stop_s, o.stop_s);
+      outcomes.emplace(i, std::move(o));
+    }
+  }
+
+private:
+  static constexpr double again_from_ms = 5;
+  static constexpr reactor::nanoseconds at_work = std::chrono::seconds(3);
+};
+
 }  // namespace
 
 boost::json::object measure_hostile() {
@@ -141,21 +179,33 @@ boost::json::object measure_hostile() {
   const std::vector<std::size_t> unfairest = largest(all.readings, closely, ratio, looked_at);
   all.run(unfairest, close_rounds);
 
+  sieges of_service;
+  of_service.run();
+
+  using hostile::stranger_kind;
   boost::json::object o = environment();
-  o["attacks"] = attacks().size();
+  o["attacks"] = attacks().size() + hostile::strangers().size();
   o["charts"] = std::ranges::count(attacks(), attack::kind::chart, &attack::what);
+  o["tenants"] = hostile::count_of(stranger_kind::tenant);
+  o["members"] = hostile::count_of(stranger_kind::member);
+  o["registries"] = hostile::count_of(stranger_kind::registry);
   const auto of_loop = [](const reading& r) { return !is_pack(r); };
   const std::vector<std::size_t> by_stall = largest(all.readings, shown, stall, of_loop);
   const reading* const most = by_stall.empty() ? nullptr : &all.readings.at(by_stall.front());
-  o["worst_stall_ms"] = most ? rounded(most->stall_ms) : 0;
-  o["worst_stall_attack"] = most ? attacks()[most->attack].name() : "";
+  const bool is_of_service = !most || of_service.stall_ms > most->stall_ms;
+  o["worst_stall_ms"] = rounded(is_of_service ? of_service.stall_ms : most->stall_ms);
+  o["worst_stall_attack"] = is_of_service ? of_service.slowest : attacks()[most->attack].name();
   double rss = 0, policy = 0, unfairness = 0;
-  std::size_t escapes = 0, hits = 0;
+  std::size_t escapes = of_service.harmed, hits = 0;
   boost::json::object ended;  // how many children, by why
+  const auto count = [&ended](const std::string& why) {
+    ended[why] = (ended.contains(why) ? ended[why].as_int64() : 0) + 1;
+  };
+  for (const auto& [index, outcome] : of_service.outcomes)
+    for (const std::string& why : outcome.children_ended) count(why);
   for (const auto& [index, r] : all.readings) {
     std::istringstream reasons(r.children_ended);
-    for (std::string why; std::getline(reasons, why, ',');)
-      ended[why] = (ended.contains(why) ? ended[why].as_int64() : 0) + 1;
+    for (std::string why; std::getline(reasons, why, ',');) count(why);
     rss = std::max(rss, r.rss_mb);
     if (is_pack(r)) policy = std::max(policy, r.stall_ms);
     escapes += r.escaped ? 1 : 0;
@@ -164,6 +214,8 @@ boost::json::object measure_hostile() {
   for (const std::size_t i : unfairest)
     unfairness = std::max(unfairness, ratio(all.readings.at(i)));
   o["worst_rss_mb"] = rounded(rss, 1);
+  o["rss_mb"] = rounded(of_service.rss_mb, 1);
+  o["stop_s"] = rounded(of_service.stop_s);
   o["neighbour_p99_ratio"] = rounded(unfairness);
   o["policy_worst_stall_ms"] = rounded(policy);
   o["crashes"] = all.crashes;
@@ -185,6 +237,14 @@ boost::json::object measure_hostile() {
     p["connections"] = r.connections;
     points.push_back(std::move(p));
   }
+  for (const auto& [index, outcome] : of_service.outcomes) {
+    boost::json::object p;
+    p["attack"] = hostile::strangers()[index].name;
+    p["stall_ms"] = rounded(outcome.stall_ms);
+    p["rss_mb"] = rounded(outcome.rss_mb, 1);
+    p["stop_s"] = rounded(outcome.stop_s);
+    points.push_back(std::move(p));
+  }
   o["points"] = std::move(points);
   return o;
 }
@@ -195,6 +255,7 @@ int run_hostile_side(const std::string& specification) {
   std::string word;
   std::size_t times = 1;
   in >> word >> times;
+  if (word == "surroundings") return hostile::run_surroundings(times);
   std::vector<std::size_t> wanted;
   while (in >> word && word != ":")
     wanted.push_back(std::strtoul(word.c_str(), nullptr, 10) % attacks().size());

@@ -3,6 +3,7 @@
 #include "bench/hostile/kubeconfigs.hpp"
 #include "bench/hostile/packs.hpp"
 #include "bench/hostile/servers.hpp"
+#include "bench/hostile/siege/strangers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,8 @@ std::size_t names_in(const Table& table) {
 TEST(HostileCatalogue, SaysHowManyPeersOfEachKindThereAre) {
   std::cout << "## servers " << names_in(servers()) << " packs " << names_in(packs())
             << " kubeconfigs " << names_in(kubeconfigs()) << " callers " << names_in(callers())
-            << " charts " << names_in(charts()) << "\n";
+            << " charts " << names_in(charts()) << " strangers to the service "
+            << names_in(strangers()) << "\n";
 }
 
 // What an attacker could copy is of no use to an operator.
@@ -43,6 +45,7 @@ TEST(HostileCatalogue, NoShippedProgramHoldsAnAttack) {
   take(kubeconfigs());
   take(callers());
   take(charts());
+  take(strangers());
   EXPECT_GT(names.size(), 200u);
   for (const char* program : {"windlass", "windlass-node"}) {
     std::ifstream in(std::string(WINDLASS_BINARY_DIR "/") + program, std::ios::binary);
