@@ -25,10 +25,14 @@ class foreign_workers {
 public:
   virtual ~foreign_workers() = default;
   /// Does one job, which both sides know how to read.
+  /// Shape    `owner` names the stranger whose bytes the job works on ("chart sha256:…"). A worker
+  ///          that has done a job of one owner does none of another, since it may belong to that
+  ///          stranger by then. Empty: the worker does this job alone.
   /// Errors   why there is no answer: a limit, a worker that ended, one that cannot be started. The
   ///          answer itself is as trustworthy as the stranger.
-  virtual awaitable<result<std::string>> run(std::string job) = 0;
-  /// A job that is followed by pieces. Whoever ends it before its answer gives it up.
+  virtual awaitable<result<std::string>> run(std::string job, std::string owner) = 0;
+  /// A job that is followed by pieces, which its worker does alone. It is given up when its stream
+  /// ends before the answer.
   virtual awaitable<result<std::unique_ptr<foreign_stream>>> open(std::string job) = 0;
   /// Ends what is under way. Call before destruction.
   virtual awaitable<void> stop() = 0;

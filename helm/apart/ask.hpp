@@ -78,18 +78,21 @@ read_reply<Job> read_answer(std::string& said) {
 }
 
 /// Has a child do a job. Bytes are made and read on the loop's own workers.
-/// Shape    `about` is the chart that the job is about, or null.
+/// Shape    `about` is the chart that the job is about, or null; `owner` is whose bytes there are
+///          beside the chart's (foreign_workers::run).
 /// Errors   why there is no answer, as a sentence.
 template <class Job>
 awaitable<outcome<typename Job::answer>> ask(reactor::loop& l, reactor::foreign_workers& workers,
                                              Job job,
-                                             std::shared_ptr<prepared_chart> about = nullptr) {
+                                             std::shared_ptr<prepared_chart> about = nullptr,
+                                             std::string owner = {}) {
   const auto write = [](Job& of) { return to_bytes(of); };
   auto body = co_await l.offload(write, std::move(job));
   if (!body) co_return body.error();
   auto shared = std::make_shared<const std::string>(std::move(*body));
   archived_chart chart;
   if (about && about->archived()) chart = *about->archived();
+  if (!chart.digest.empty()) owner = "chart " + chart.digest + " " + owner;
   for (int tries = 0; tries < 2; ++tries) {
     const auto frame = [](const std::shared_ptr<const std::string>& asked, const archived_chart& of,
                           bool with_archive) {
@@ -103,7 +106,7 @@ awaitable<outcome<typename Job::answer>> ask(reactor::loop& l, reactor::foreign_
       return w.take();
     };
     std::string bytes = co_await l.offload(frame, shared, chart, tries > 0);
-    auto got = co_await workers.run(std::move(bytes));
+    auto got = co_await workers.run(std::move(bytes), owner);
     if (!got) co_return problem{got.error().detail};
     read_reply<Job> r = co_await l.offload(&read_answer<Job>, std::move(*got));
     if (r.failure) co_return *r.failure;

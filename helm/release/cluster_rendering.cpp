@@ -2,6 +2,7 @@
 
 #include "helm/release/lookups.hpp"
 #include "helm/release/release_jobs.hpp"
+#include "k8s/client/client.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
@@ -48,6 +49,7 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
   const bool narrow = bench_.settings.looked_up == secrets::of_its_namespace;
   cluster_lookups lookups(bench_.api, bench_.on.discovery(),
                           narrow ? bench_.settings.ns : std::string());
+  r.answers_of = bench_.api.server() + " " + r.release.name_space + "/" + r.release.name;
   const reactor::steady_time until = bench_.loop.now() + r.time;
   for (int asked = 0; asked <= lookups_limit; ++asked) {
     r.answers = std::make_shared<const lookup_answers>(answers);

@@ -79,7 +79,9 @@ awaitable<outcome<sized_record>> cluster_records::record_of(const json::object& 
     if (!bytes) co_return problem{"data.release is not base64"};
     stored = std::move(*bytes);
   }
-  auto all = co_await read_record_apart(loop_, std::move(stored), left);
+  std::string owner = "records of " + api_.server() + " " + ns_;
+  if (of_) owner += "/" + of_->name;
+  auto all = co_await read_record_apart(loop_, std::move(stored), left, std::move(owner));
   if (!all) co_return all.error();
   if (all->bytes > left) co_return all;
   record* const r = &all->what;

@@ -156,7 +156,10 @@ reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r) {
   if (r.answers)
     for (const auto& [key, said] : *r.answers)
       job.answers.emplace_back(key, std::pair(said.json, said.error));
-  auto said = co_await apart::ask(l, *children, std::move(job), std::move(r.chart));
+  // What was looked up was written by users of the release's namespace.
+  std::string owner = job.answers.empty() ? std::string() : std::move(r.answers_of);
+  auto said =
+      co_await apart::ask(l, *children, std::move(job), std::move(r.chart), std::move(owner));
   if (!said) {
     out.failure = problem{"rendering failed: " + said.error().text};
     co_return out;
@@ -215,7 +218,8 @@ record_job::answer record_job::run(loaded&) const {
 }
 
 reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, std::string stored,
-                                                            std::uint64_t limit_bytes) {
+                                                            std::uint64_t limit_bytes,
+                                                            std::string owner) {
   reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
   if (!children) {
     auto here = decode_record_within(stored, limit_bytes);
@@ -225,7 +229,7 @@ reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, st
   record_job job;
   job.stored = std::move(stored);
   job.limit_bytes = limit_bytes;
-  auto said = co_await apart::ask(l, *children, std::move(job));
+  auto said = co_await apart::ask(l, *children, std::move(job), nullptr, std::move(owner));
   if (!said) co_return said.error();
   if (said->failure) co_return *said->failure;
   const std::uint64_t bytes = said->bytes;

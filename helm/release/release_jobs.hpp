@@ -92,9 +92,12 @@ struct record_job {
 };
 /// Reads a record in a child process where there are some, else here and now.
 /// Shape    where a child reads it, a superseded record comes without its chart: nothing writes it
-///          again, and a history has many of them.
+///          again, and a history has many of them. `owner` names those who may have written it,
+///          the release on its cluster: objects are deleted by what is read, so that it must not
+///          speak for other releases.
 /// Errors   those of decode_record_within, and of a child.
 reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, std::string stored,
-                                                            std::uint64_t limit_bytes);
+                                                            std::uint64_t limit_bytes,
+                                                            std::string owner);
 
 }  // namespace helm::release

@@ -47,6 +47,7 @@ struct render_request {
   std::chrono::nanoseconds time = std::chrono::minutes(5);
   bool look_up = true;  // false: every lookup finds nothing
   std::shared_ptr<const lookup_answers> answers;
+  std::string answers_of;  // the release whose namespace those come from, with its cluster
   std::shared_ptr<const std::atomic<bool>> cancelled;
 };
 

@@ -29,8 +29,8 @@ public:
     reactor::child_workers::options limits = {};
   };
   chart_children(reactor::loop& l, options o);
-  awaitable<reactor::result<std::string>> run(std::string job) override {
-    return charts_.run(std::move(job));
+  awaitable<reactor::result<std::string>> run(std::string job, std::string owner) override {
+    return charts_.run(std::move(job), std::move(owner));
   }
   awaitable<reactor::result<std::unique_ptr<reactor::foreign_stream>>> open(
       std::string job) override {

@@ -1,3 +1,5 @@
+// One process from its start to its end, and whose turn it is: they share the pipes, the limits and
+// why a child was ended, so this file is long.
 #include "reactor/system/child_workers.hpp"
 
 #include "reactor/expiry.hpp"
@@ -23,6 +25,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -66,13 +70,26 @@ struct said {
 said said_by(int status) {
   if (WIFSIGNALED(status)) {
     if (WTERMSIG(status) == SIGXCPU)
-      return {child_end::processor, "it was stopped at its limit of processor time"};
-    return {child_end::signal, "it was ended by signal " + std::to_string(WTERMSIG(status))};
+      return {child_end::processor, "the child process was stopped at its limit of processor time"};
+    return {child_end::signal,
+            "the child process was ended by signal " + std::to_string(WTERMSIG(status))};
   }
-  if (WEXITSTATUS(status) == child_lost_memory) return {child_end::memory, "it ran out of memory"};
+  if (WEXITSTATUS(status) == child_lost_memory)
+    return {child_end::memory, "the child process ran out of memory"};
   if (WEXITSTATUS(status) == child_not_confined)
-    return {child_end::start, "the process could not shut itself in"};
-  return {child_end::exit, "it ended with exit status " + std::to_string(WEXITSTATUS(status))};
+    return {child_end::start, "the child process could not shut itself in"};
+  return {child_end::exit,
+          "the child process ended with exit status " + std::to_string(WEXITSTATUS(status))};
+}
+
+/// The memory of a process that it shares with none; as much as can be where the kernel does not
+/// say.
+std::size_t own_bytes_of(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/statm");
+  std::size_t size = 0, resident = 0, shared = 0;
+  if (!(in >> size >> resident >> shared) || shared > resident)
+    return std::numeric_limits<std::size_t>::max();
+  return (resident - shared) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 bool has_retired_by(int status) {
@@ -183,6 +200,8 @@ public:
 
   waiters changed;
   bool at_work = false;
+  std::string owner;           // of its jobs
+  std::uint64_t last_job = 0;  // its number among all; 0: it has done none
 
 private:
   void await_end() {
@@ -232,10 +251,9 @@ public:
   ~turn_of_a_child() {
     --of_.working_;
     child_->at_work = false;
-    if (!answered_) {
-      of_.drop(child_);
-      if (!told_) (void)of_.ended(child_end::abandoned, "its job's caller is gone");
-    }
+    if (!answered_ || child_->owner.empty()) of_.drop(child_);
+    if (!answered_ && !told_)
+      (void)of_.ended(child_end::abandoned, "the caller of the child process's job is gone");
     of_.free_.wake_all();
   }
   turn_of_a_child(const turn_of_a_child&) = delete;
@@ -255,10 +273,11 @@ public:
     const std::uint64_t size = read_length(length);
     const std::size_t most = of_.options_.longest_answer_bytes;
     if (size > most)
-      co_return because(child_end::answer,
-                        "its answer has more than " + std::to_string(most) + " bytes");
+      co_return because(child_end::answer, "the answer of the child process has more than " +
+                                               std::to_string(most) + " bytes");
     if (!memory_allows([&] { bytes.reserve(static_cast<std::size_t>(size)); }))
-      co_return because(child_end::answer, "there is no memory for its answer");
+      co_return because(child_end::answer,
+                        "there is no memory for the answer of the child process");
     code = co_await child_->read(bytes, static_cast<std::size_t>(size));
     if (code) co_return co_await end(false);
     limit_.clear();
@@ -270,11 +289,12 @@ public:
   /// Why the child is gone.
   awaitable<ending> end(bool is_silent) {
     if (too_late_)
-      co_return because(child_end::time,
-                        "it was stopped after " + format_duration(of_.options_.wall));
+      co_return because(child_end::time, "the child process was stopped after " +
+                                             format_duration(of_.options_.wall));
     // It closed its end of the pipe: whatever else it does, it is at its end.
     co_await child_->wait_until_gone();
-    if (!child_->is_gone()) co_return because(child_end::answer, "it closed its pipe unanswered");
+    if (!child_->is_gone())
+      co_return because(child_end::answer, "the child process closed its pipe without an answer");
     ending out;
     out.why = said_by(child_->status());
     out.has_retired = is_silent && has_retired_by(child_->status());
@@ -363,12 +383,13 @@ struct ends_for_child {
 
 }  // namespace
 
-result<std::shared_ptr<child_workers::child>> child_workers::take() {
+/// Those that are gone, or have said what was not asked, are children no more.
+void child_workers::look_after() {
   std::erase_if(children_, [this](const std::shared_ptr<child>& c) {
     if (c->at_work) return false;
     if (!c->is_gone() && c->has_spoken()) {  // what is there already would answer another job
       c->kill();
-      (void)ended(child_end::answer, "it spoke without being asked");
+      (void)ended(child_end::answer, "the child process spoke without being asked");
       return true;
     }
     if (!c->is_gone()) return false;
@@ -379,10 +400,14 @@ result<std::shared_ptr<child_workers::child>> child_workers::take() {
     return true;
   });
   std::erase_if(going_, [](const std::shared_ptr<child>& c) { return c->is_gone(); });
+}
+
+/// Starts as many as there may be. Errors: one cannot be started, and there is no other.
+result<void> child_workers::fill_up() {
   while (children_.size() < options_.count) {
     ends_for_child ends;
     const auto failed = [&](const error_code& code) -> fault {
-      return ended(child_end::start, "the process cannot be started: " + code.message());
+      return ended(child_end::start, "the child process cannot be started: " + code.message());
     };
     if (!ends.open()) return failed(system_code());
     spawn_request r;
@@ -412,22 +437,52 @@ result<std::shared_ptr<child_workers::child>> child_workers::take() {
     }
     children_.push_back(std::move(made));
   }
-  // The first one that is free: what it has prepared serves again, and the last ones stay small.
-  return *std::ranges::find(children_, false, &child::at_work);
+  return {};
+}
+
+result<std::shared_ptr<child_workers::child>> child_workers::take(const std::string& owner) {
+  look_after();
+  const auto free_one = [this](const auto& is) {
+    std::shared_ptr<child> oldest;
+    for (const auto& c : children_)
+      if (!c->at_work && is(*c) && (!oldest || c->last_job < oldest->last_job)) oldest = c;
+    return oldest;
+  };
+  const auto is_fresh = [](const child& c) { return c.last_job == 0; };
+  // What it has prepared serves again.
+  std::shared_ptr<child> chosen =
+      free_one([&](const child& c) { return !is_fresh(c) && !owner.empty() && c.owner == owner; });
+  if (!chosen) {
+    if (children_.size() >= options_.count && !free_one(is_fresh))
+      drop(free_one([](const child&) { return true; }));
+    if (auto filled = fill_up(); !filled) return filled.error();
+    chosen = free_one(is_fresh);
+    // No process could be started, and the ones that there are belong to others.
+    if (!chosen) return ended(child_end::start, "another child process cannot be started");
+  }
+  chosen->owner = owner;
+  chosen->last_job = ++jobs_;
+  while (const auto large = free_one([&](const child& c) {
+           return c.last_job != chosen->last_job && !is_fresh(c) &&
+                  own_bytes_of(c.pid()) > options_.waiting_bytes;
+         }))
+    drop(large);
+  return chosen;
 }
 
 /// Waits for a child's turn. Errors: there is none.
-awaitable<result<std::shared_ptr<child_workers::child>>> child_workers::next_child() {
+awaitable<result<std::shared_ptr<child_workers::child>>> child_workers::next_child(
+    std::string owner) {
   if (loop_.simulated())
     co_return make_fault(errc::refused, doing, "no process can run in virtual time");
   while (working_ >= options_.at_work && !stopping_) (void)co_await free_.wait();
   if (stopping_) co_return make_fault(errc::closed, doing, "the service ends");
-  auto taken = take();
+  auto taken = take(owner);
   if (!taken) free_.wake_all();
   co_return taken;
 }
 
-awaitable<result<std::string>> child_workers::run(std::string job) {
+awaitable<result<std::string>> child_workers::run(std::string job, std::string owner) {
   if (job.size() > options_.longest_job_bytes)
     co_return make_fault(
         errc::limit, doing,
@@ -435,7 +490,7 @@ awaitable<result<std::string>> child_workers::run(std::string job) {
   // One that retires as a job comes has not begun it.
   constexpr int tries = 3;
   for (int i = 1;; ++i) {
-    auto taken = co_await next_child();
+    auto taken = co_await next_child(owner);
     if (!taken) co_return taken.error();
     turn_of_a_child turn(*this, std::move(*taken));
     const bool sent = co_await turn.send(job);
@@ -451,7 +506,7 @@ awaitable<result<std::string>> child_workers::run(std::string job) {
 }
 
 awaitable<result<std::unique_ptr<foreign_stream>>> child_workers::open(std::string job) {
-  auto taken = co_await next_child();
+  auto taken = co_await next_child(std::string());
   if (!taken) co_return taken.error();
   auto stream = std::make_unique<stream_to_a_child>(*this, std::move(*taken));
   std::unique_ptr<foreign_stream> out = std::move(stream);

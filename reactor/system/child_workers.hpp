@@ -36,7 +36,9 @@ inline constexpr int child_retired = 0, child_lost_memory = 1, child_not_confine
 /// answer to its standard output, both as a length (8 bytes, the lowest first) and so many bytes.
 ///          A job of pieces is followed by them in the same form, and by a length of 0.
 /// Shape    `at_work` of the `count` children do a job at a time; the others stand ready, so that
-///          one that is ended is not waited for. They are started when they are needed first.
+///          one that is ended is not waited for. They are started when they are needed first. A
+///          child works for one owner: a job of another owner gets another child, and takes the
+///          place of the one that was not used for longest.
 /// Bounds   a job's `processor` and `wall` time, after which its child gets SIGKILL; the length of
 ///          what crosses. The caller is told why; another child takes the next job.
 /// Ends     a cancelled caller costs its child: nothing else stops a computation.
@@ -50,13 +52,15 @@ public:
     std::size_t count = 2, at_work = 1;
     std::size_t longest_job_bytes = 40u << 20, longest_answer_bytes = 32u << 20;
     nanoseconds processor = 5s, wall = 60s;
+    /// Memory of its own that a child which has worked may keep while another one works.
+    std::size_t waiting_bytes = 8u << 20;
     /// Each end of a child but that of stop(), with a sentence.
     std::function<void(child_end why, const std::string& sentence)> on_end;
   };
   child_workers(loop& l, options o);
   ~child_workers() override;
 
-  awaitable<result<std::string>> run(std::string job) override;
+  awaitable<result<std::string>> run(std::string job, std::string owner) override;
   /// Lifetime of the stream: ends before stop().
   awaitable<result<std::unique_ptr<foreign_stream>>> open(std::string job) override;
   awaitable<void> stop() override;
@@ -67,8 +71,10 @@ private:
   class child;
   class turn_of_a_child;
   class stream_to_a_child;
-  result<std::shared_ptr<child>> take();
-  awaitable<result<std::shared_ptr<child>>> next_child();
+  void look_after();
+  result<void> fill_up();
+  result<std::shared_ptr<child>> take(const std::string& owner);
+  awaitable<result<std::shared_ptr<child>>> next_child(std::string owner);
   void drop(std::shared_ptr<child> c);
   fault ended(child_end why, std::string sentence);
 
@@ -77,6 +83,7 @@ private:
   std::vector<std::shared_ptr<child>> children_;  // those that live
   std::vector<std::shared_ptr<child>> going_;     // those that were killed
   std::size_t working_ = 0;
+  std::uint64_t jobs_ = 0;  // so far
   bool stopping_ = false;
   waiters free_;
 };

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -42,7 +43,7 @@ protected:
     run_task(l, [&]() -> awaitable<void> {
       child_workers all(l, std::move(o));
       for (int i = 0; i < jobs; ++i) {
-        auto got = co_await all.run(job);
+        auto got = co_await all.run(job, "all");
         out += got ? *got : "[" + got.error().detail + "]";
       }
       co_await all.stop();
@@ -60,24 +61,61 @@ TEST_F(Children, DoOneJobAfterAnother) {
   EXPECT_TRUE(ended.empty());
 }
 
+/// The processes that did jobs of these owners, each by the number of its first job.
+std::vector<std::size_t> workers_of(child_workers::options o,
+                                    const std::vector<std::string>& owners) {
+  std::vector<std::string> pids;
+  std::vector<std::size_t> out;
+  loop l;
+  run_task(l, [&]() -> awaitable<void> {
+    child_workers all(l, std::move(o));
+    for (const std::string& owner : owners) {
+      auto got = co_await all.run("job", owner);
+      pids.push_back(got ? *got : got.error().detail);
+      out.push_back(static_cast<std::size_t>(std::ranges::find(pids, pids.back()) - pids.begin()));
+    }
+    co_await all.stop();
+  });
+  return out;
+}
+
+TEST_F(Children, WorkForOneOwnerAlone) {
+  const std::string says_its_id =
+      "while head -c 11 >/dev/null; do printf '\\007\\000\\000\\000\\000\\000\\000\\000'; "
+      "printf %07d $$; done";
+  using numbers = std::vector<std::size_t>;
+  // Two may be there: the one that was not used for longest makes room.
+  EXPECT_EQ(workers_of(of_script(says_its_id), {"a", "a", "b", "a", "c", "a", "b"}),
+            (numbers{0, 0, 2, 0, 4, 0, 6}));
+  // Jobs of no owner are done alone.
+  EXPECT_EQ(workers_of(of_script(says_its_id), {"", "", "a", "", "a"}), (numbers{0, 1, 2, 3, 2}));
+  // One that has grown does not wait while another works.
+  child_workers::options o = of_script(says_its_id);
+  o.waiting_bytes = 0;
+  EXPECT_EQ(workers_of(std::move(o), {"a", "a", "b", "a"}), (numbers{0, 0, 2, 3}));
+  EXPECT_TRUE(ended.empty()) << "none of them was at fault";
+}
+
 TEST_F(Children, AreEndedForWhatTheyDoAndTheJobHearsWhy) {
   struct row {
     const char* script;
     const char *reason, *says;
   };
   const row rows[] = {
-      {"while :; do :; done", "processor", "it was stopped at its limit of processor time"},
-      {"exec sleep 1000", "time", "it was stopped after 500ms"},
+      {"while :; do :; done", "processor",
+       "the child process was stopped at its limit of processor time"},
+      {"exec sleep 1000", "time", "the child process was stopped after 500ms"},
       {"printf '\\377\\377\\377\\377\\377\\377\\377\\377'; exec sleep 1000", "answer",
-       "its answer has more than 33554432 bytes"},
+       "the answer of the child process has more than 33554432 bytes"},
       {"printf '\\020\\000\\000\\000\\000\\000\\000\\000abc'", "exit",
-       "it ended with exit status 0"},
-      {"printf abc", "exit", "it ended with exit status 0"},
-      {"exec >&-; exec sleep 1000", "answer", "it closed its pipe unanswered"},
-      {"kill -SEGV $$", "signal", "it was ended by signal 11"},
-      {"exit 1", "memory", "it ran out of memory"},
-      {"exit 3", "start", "the process could not shut itself in"},
-      {"exit 7", "exit", "it ended with exit status 7"},
+       "the child process ended with exit status 0"},
+      {"printf abc", "exit", "the child process ended with exit status 0"},
+      {"exec >&-; exec sleep 1000", "answer",
+       "the child process closed its pipe without an answer"},
+      {"kill -SEGV $$", "signal", "the child process was ended by signal 11"},
+      {"exit 1", "memory", "the child process ran out of memory"},
+      {"exit 3", "start", "the child process could not shut itself in"},
+      {"exit 7", "exit", "the child process ended with exit status 7"},
   };
   for (const row& r : rows) {
     ended.clear();
@@ -96,7 +134,7 @@ TEST_F(Children, AreEndedForWhatTheyDoAndTheJobHearsWhy) {
 TEST_F(Children, ThatCannotBeStartedFailTheJobAndTheNextOneTriesAgain) {
   child_workers::options o = of_script("");
   o.argv = {"/no/such/program"};
-  EXPECT_THAT(ask(std::move(o), 2), HasSubstr("the process cannot be started: "));
+  EXPECT_THAT(ask(std::move(o), 2), HasSubstr("the child process cannot be started: "));
   ASSERT_EQ(ended.size(), 2u);
   EXPECT_EQ(ended[0].first, "start");
 }
@@ -108,7 +146,7 @@ TEST_F(Children, ThatRetireAreFollowedByOthersAndNobodyHears) {
 }
 
 TEST_F(Children, ThatOnlyRetireFailTheJobInTheEnd) {
-  EXPECT_EQ(ask(of_script("exit 0")), "[it ended with exit status 0]");
+  EXPECT_EQ(ask(of_script("exit 0")), "[the child process ended with exit status 0]");
   ASSERT_GE(ended.size(), 1u);
   EXPECT_EQ(ended.back().first, "exit");
 }
@@ -132,10 +170,10 @@ TEST_F(Children, OfACallerThatIsGoneAreEndedAndTheNextJobDoesNotWaitForThem) {
     child_workers::options o = of_script(script);
     o.count = 1;
     child_workers all(l, std::move(o));
-    auto first = all.run("job");
+    auto first = all.run("job", "all");
     auto hung = co_await with_deadline(l, std::move(first), l.now() + 300ms, "wait");
     EXPECT_FALSE(hung);
-    auto second = co_await all.run("job");
+    auto second = co_await all.run("job", "all");
     EXPECT_TRUE(second) << second.error().message();
     if (second) {
       EXPECT_EQ(*second, "abc");
@@ -153,11 +191,11 @@ TEST_F(Children, AfterStopThereAreNone) {
   run_task(l, [&]() -> awaitable<void> {
     child_workers all(l,
                       of_script(std::string("head -c 11 >/dev/null; ") + abc + "exec sleep 1000"));
-    auto got = co_await all.run("job");
+    auto got = co_await all.run("job", "all");
     EXPECT_TRUE(got);
     there = all.pids();
     co_await all.stop();
-    auto late = co_await all.run("job");
+    auto late = co_await all.run("job", "all");
     EXPECT_FALSE(late);
   });
   ASSERT_EQ(there.size(), 2u);

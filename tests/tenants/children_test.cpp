@@ -57,6 +57,8 @@ struct misdeed {
       for (;;) all.emplace_back(1u << 20, 'x');
     }
     if (what == "die") std::raise(SIGSEGV);
+    static int taken_over = 0;
+    if (what == "count") return {std::to_string(++taken_over)};
     if (what == "garbage") (void)!::write(STDOUT_FILENO, "\1\0\0\0\0\0\0\0x", 9);
     std::string opened;
     const auto note = [&](const char* name, bool is_open) {
@@ -186,8 +188,32 @@ TEST_F(ChartChildren, AreEndedForWhatTheyDo) {
   EXPECT_EQ(ended("memory"), 1);
   EXPECT_THAT(try_misdeed("garbage"), HasSubstr("what was handed over is damaged"));
   const auto nowhere = [](chart_children::options& o) { o.program = "/no/such/program"; };
-  EXPECT_THAT(try_misdeed("look", nowhere), HasSubstr("the process cannot be started"));
+  EXPECT_THAT(try_misdeed("look", nowhere), HasSubstr("the child process cannot be started"));
   EXPECT_EQ(ended("start"), 1);
+}
+
+/// A child that a chart or a record has taken over may say anything, but of nothing else.
+TEST_F(ChartChildren, WorkForOneChartOrOneReleaseAlone) {
+  with_children(options(), [&](reactor::loop& l, chart_children& c) -> awaitable<void> {
+    std::string jobs_before;
+    for (const char* owner : {"release a", "release a", "release b", "release c", "release a"}) {
+      misdeed job;
+      job.what = "count";
+      auto said = co_await apart::ask(l, c, std::move(job), nullptr, owner);
+      jobs_before += said ? said->said : said.error().text;
+    }
+    EXPECT_EQ(jobs_before, "12111");
+    // Two charts, one after the other and again.
+    auto archives = std::make_shared<chart_cache>(1u << 20, service_chart_limits);
+    std::set<std::vector<int>> pairs;
+    for (const char* text : {"a: 1\n", "b: 1\n", "c: 1\n"}) {
+      const unpacked_chart u = co_await unpack_apart(l, archives, chart_of(text));
+      EXPECT_EQ(u.problem, "");
+      pairs.insert(c.pids());
+    }
+    EXPECT_EQ(pairs.size(), 3u);
+  });
+  EXPECT_EQ(ended("abandoned") + ended("signal") + ended("exit"), 0);
 }
 
 TEST_F(ChartChildren, RenderAsThisProcessDoes) {
@@ -296,13 +322,13 @@ TEST_F(ChartChildren, ReadRecordsAndNeverMoreThanIsLeftOfTheBudget) {
   const auto stored = release::encode_record(r);
   ASSERT_TRUE(stored);
   with_children(options(), [&](reactor::loop& l, chart_children&) -> awaitable<void> {
-    auto all = co_await release::read_record_apart(l, *stored, 8u << 20);
+    auto all = co_await release::read_record_apart(l, *stored, 8u << 20, "web");
     EXPECT_TRUE(all);
     if (all) {
       EXPECT_EQ(*release::write_record(all->what), *release::write_record(r));
       EXPECT_GT(all->bytes, r.manifest.size());
     }
-    auto over = co_await release::read_record_apart(l, *stored, 1u << 20);
+    auto over = co_await release::read_record_apart(l, *stored, 1u << 20, "web");
     EXPECT_TRUE(over);
     if (over) {
       EXPECT_GT(over->bytes, 1u << 20);

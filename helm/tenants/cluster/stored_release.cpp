@@ -57,7 +57,9 @@ reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release w
     co_return read;
   }
   const listed_record of = what.of;
-  auto said = co_await apart::ask(l, *children, std::move(what));
+  // All of them share a child, since there are as many as Tenants at each start. What one says of
+  // another is looked at and never written: an operation reads the records again, by themselves.
+  auto said = co_await apart::ask(l, *children, std::move(what), nullptr, "newest records");
   if (!said) co_return by_labels(of);
   // It is the record that was asked about, whatever it says.
   said->record = of.name;
