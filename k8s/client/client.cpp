@@ -479,6 +479,9 @@ awaitable<result<json::object>> client::get(resource r, object_key key, std::str
 
 namespace {
 
+constexpr std::string_view metadata_list =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
 target list_target(const resource& r, const list_options& o) {
   target t(r.collection_path(o.ns));
   if (o.limit > 0) t.add("limit", std::to_string(o.limit));
@@ -499,9 +502,7 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
   std::string doing = "list " + r.plural + in_namespace(options.ns);
   http::request request = impl_->make("GET", list_target(r, options).take());
   request.fields.add("Accept-Encoding", http::accepted_encoding);
-  if (options.metadata_only)
-    request.fields.set("Accept",
-                       "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  if (options.metadata_only) request.fields.set("Accept", std::string(metadata_list));
   auto page = co_await impl_->object_call(std::move(request), std::move(doing), request_deadline,
                                           page_limit_bytes);
   // Servers say null where a list of PartialObjectMetadata has none.
@@ -704,6 +705,7 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,
   // API servers compress what is longer than 128 KiB; a watch is never compressed, because it would
   // come in batches.
   request.fields.add("Accept-Encoding", http::accepted_encoding);
+  if (options.metadata_only) request.fields.set("Accept", std::string(metadata_list));
   return impl_->open(std::move(request), std::move(doing));
 }
 
@@ -724,6 +726,8 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r
     t.add("timeoutSeconds", std::to_string(std::max<std::int64_t>(seconds.count(), 1)));
   }
   http::request request = impl_->make("GET", t.take());
+  if (options.metadata_only)
+    request.fields.set("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
   return impl_->open(std::move(request), std::move(doing));
 }
 

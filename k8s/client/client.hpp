@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s/client/fault.hpp"
-#include "k8s/client/resource.hpp"
 #include "k8s/client/newest_version.hpp"
+#include "k8s/client/resource.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/http/client.hpp"
 
@@ -39,6 +39,7 @@ struct watch_options {
   std::string resource_version;
   bool bookmarks = true;
   bool send_initial_events = false;  // watch-list
+  bool metadata_only = false;        // objects are PartialObjectMetadata
   reactor::nanoseconds timeout{};    // asked of the server; 0 = the server's choice
 };
 

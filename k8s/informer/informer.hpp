@@ -42,6 +42,7 @@ struct informer_settings {
   resource collection;
   std::string ns, label_selector, field_selector;
   bool stream_initial = true;  // watch-list where the server offers it
+  bool metadata_only = false;  // the server sends metadata alone: the view reads nothing else
   /// How long what concerns nobody may lie unread: see matters(). Zero = not at all.
   reactor::nanoseconds lull{0};
   /// Says failures and oddities, with the cluster's name among its fields.

@@ -138,6 +138,7 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
   options.ns = options_.ns;
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
+  options.metadata_only = options_.metadata_only;
   options.limit = limits().page_limit;
   options.continue_token = s.continue_token;
   page p;
@@ -187,6 +188,7 @@ awaitable<result<std::vector<std::string>>> informer_base::differences() {
     options.ns = options_.ns;
     options.label_selector = options_.label_selector;
     options.field_selector = options_.field_selector;
+    options.metadata_only = options_.metadata_only;
     options.limit = limits().page_limit;
     options.continue_token = std::exchange(p.continue_token, {});
     const auto read = co_await read_page(std::move(options), p);

@@ -275,6 +275,7 @@ awaitable<result<probe_findings>> informer_base::find_missed(resource_version fr
   options.ns = options_.ns;
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
+  options.metadata_only = options_.metadata_only;
   options.resource_version = from.text();
   options.timeout = probe_length;
   auto opened = co_await api_.open_watch(options_.collection, std::move(options));

@@ -36,6 +36,7 @@ awaitable<informer_base::ending> informer_base::open_stream(
   options.ns = options_.ns;
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
+  options.metadata_only = options_.metadata_only;
   options.resource_version = s.resource_version;
   options.send_initial_events = stream->initial;
   options.timeout = watch_.watch_timeout(loop_.random());
