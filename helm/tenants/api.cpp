@@ -1,7 +1,7 @@
 #include "helm/tenants/api.hpp"
 
+#include "helm/placed/operation_slots.hpp"
 #include "helm/tenants/chart_children.hpp"
-#include "helm/tenants/cluster/operation_slots.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"

@@ -1,8 +1,8 @@
 #include "helm/tenants/chart_children.hpp"
 
+#include "helm/placed/stored_release.hpp"
 #include "helm/release/release_jobs.hpp"
 #include "helm/sources/repository.hpp"
-#include "helm/tenants/cluster/stored_release.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/supply/supply_jobs.hpp"
 
@@ -67,7 +67,7 @@ std::span<const apart::handler> chart_jobs() {
                               apart::handler_of<release::crds_job>(),
                               apart::handler_of_pieces<index_job>(),
                               apart::handler_of<release::record_job>(),
-                              apart::handler_of<stored_release>()};
+                              apart::handler_of<placed::stored_release>()};
   return all;
 }
 

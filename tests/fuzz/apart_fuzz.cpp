@@ -1,7 +1,7 @@
 #include "helm/apart/child.hpp"
+#include "helm/placed/stored_release.hpp"
 #include "helm/release/release_jobs.hpp"
 #include "helm/tenants/chart_children.hpp"
-#include "helm/tenants/cluster/stored_release.hpp"
 #include "helm/tenants/supply/supply_jobs.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Each rule for Tenants is there because the simulation finds out when it is gone. The rules are
-// switched off by this program's own answer to helm::tenants::keeps(); the product's has no such
+// switched off by this program's own answer to helm::placed::keeps(); the product's has no such
 // thing.
 #include "cli/apis.hpp"
-#include "helm/tenants/plan/safety.hpp"
+#include "helm/placed/plan/safety.hpp"
 #include "simulation/commands/simulate/trial.hpp"
 #include "tests/simulation/mutant_hunt.hpp"
 
@@ -12,22 +12,22 @@
 
 namespace {
 
-std::optional<helm::tenants::safety_rule> broken;
+std::optional<helm::placed::safety_rule> broken;
 
 }  // namespace
 
-namespace helm::tenants {
+namespace helm::placed {
 
 bool keeps(safety_rule rule) noexcept {
   return rule != broken;
 }
 
-}  // namespace helm::tenants
+}  // namespace helm::placed
 
 namespace {
 
 using cli::simulate::trial;
-using helm::tenants::safety_rule;
+using helm::placed::safety_rule;
 using simulation::trouble;
 
 struct mutant {

@@ -1,7 +1,7 @@
 #include "formats/yaml/reader.hpp"
+#include "helm/placed/plan/chart_version.hpp"
+#include "helm/placed/plan/fingerprint.hpp"
 #include "helm/tenants/desired/chart_requests.hpp"
-#include "helm/tenants/desired/chart_version.hpp"
-#include "helm/tenants/desired/fingerprint.hpp"
 #include "helm/tenants/desired/values.hpp"
 
 #include <gtest/gtest.h>

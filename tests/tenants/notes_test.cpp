@@ -1,9 +1,9 @@
 // What the service notes of what it placed, and which object may use what: the plain functions.
+#include "helm/placed/noted_release.hpp"
+#include "helm/placed/plan/workspace.hpp"
 #include "helm/release/record.hpp"
-#include "helm/tenants/cluster/noted_release.hpp"
 #include "helm/tenants/home/remembered_places.hpp"
 #include "helm/tenants/kinds/krypton_deployment.hpp"
-#include "helm/tenants/plan/workspace.hpp"
 
 #include <gtest/gtest.h>
 

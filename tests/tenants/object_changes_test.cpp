@@ -1,5 +1,5 @@
 // What an upgrade would change, object by object, without a cluster.
-#include "helm/tenants/plan/object_changes.hpp"
+#include "helm/placed/plan/object_changes.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
+#include "helm/placed/plan/drift.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
-#include "helm/tenants/plan/drift.hpp"
 #include "helm/tenants/plan/tenant_status.hpp"
 #include "tests/tenants/builders.hpp"
 

@@ -1,4 +1,4 @@
-#include "helm/tenants/plan/writes.hpp"
+#include "helm/tenants/plan/crd_care.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 
-#include "helm/tenants/cluster/until_live.hpp"
+#include "helm/placed/until_live.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
+#include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/plan/published.hpp"
@@ -29,6 +30,8 @@ using units::plan_row;
 constexpr std::size_t most_tenants = 10'000;
 /// Passes only ask and write; operations have a limit of their own.
 constexpr std::size_t passes_at_once = 8, looks_at_once = 8;
+/// Views that are complete spare each pass a question; a pass that finds them incomplete asks.
+constexpr reactor::nanoseconds view_patience = 5s;
 constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
 
 k8s::informer_options all_tenants(const k8s::watch_limits& limits, const reactor::logger& log) {
@@ -37,15 +40,6 @@ k8s::informer_options all_tenants(const k8s::watch_limits& limits, const reactor
   o.collection = tenant_resource();
   o.limits = limits;
   o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_tenants);
-  return o;
-}
-
-k8s::controller_options controller_of(reactor::metrics* metrics, const reactor::logger& log) {
-  k8s::controller_options o;
-  o.name = "tenant";
-  o.concurrency = passes_at_once;
-  o.metrics = metrics;
-  o.log = log;
   return o;
 }
 
@@ -79,48 +73,94 @@ std::string_view state_of(const tenant_plan& p) {
 
 }  // namespace
 
+tenant_cluster::keeper::options tenant_cluster::keeper_of(const options& o,
+                                                          const reactor::logger& log) {
+  keeper::options out;
+  out.words = {.api_version = names::api_version,
+               .kind = names::tenant_kind,
+               .reporter = names::tenant_reporter,
+               .component = names::tenant_component,
+               .field = "tenant",
+               .deleting = names::deleting,
+               .deletion_unmarked = "the Tenant cannot be marked as going",
+               .namespace_made = log_line::namespace_made,
+               .namespace_created = tenant_event::workspace_created,
+               .failed_cleaning = setback::operation};
+  out.controller.name = "tenant";
+  out.controller.concurrency = passes_at_once;
+  out.controller.metrics = o.metrics;
+  out.controller.log = log;
+  out.kind = tenant_resource();
+  out.finalizer = names::cleanup;
+  out.slots = o.slots;
+  out.order = [wanted = o.wanted] { return order_of(wanted()->all); };
+  out.chart = [from = o.charts](chart_coordinates c) { return from->get(std::move(c)); };
+  return out;
+}
+
+wave_gate::options tenant_cluster::gate_of() {
+  wave_gate::options out;
+  out.ask = options_.ask_turn;
+  out.question = [this](const wave_gate& at) { return question_for_turns(at); };
+  out.wake = [this](const key_type& key) { controller_.add(key); };
+  out.is_live = [this] { return on_.is_live(); };
+  if (options_.does == units::mode::look) out.asks = wave_gate::options::repeats::never;
+  return out;
+}
+
 tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
-    : on_(on),
+    : keeper(on.loop(), on.api(), keeper_of(o, on.log())),
+      on_(on),
       options_(std::move(o)),
-      reads_(on.loop(), on.api(), options_.wanted()->all),
-      writes_(on.loop(), on.api()),
+      reads_(on.loop(), on.api(), records_of(options_.wanted()->all)),
       tenants_(on.loop(), on.api(), all_tenants(options_.limits, on.log())),
       figures_(options_.metrics && options_.rows && options_.does == units::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
                                                           std::string(api_name), on.on().name())
                    : nullptr),
-      controller_(on.loop(), *this, controller_of(options_.metrics, on.log()),
-                  [](const key_type& key) { return key.text(); }),
-      turns_known_(on.loop()),
-      overviews_(on.loop()),
-      ending_(on.loop()),
-      tasks_(on.loop()) {
+      gate_(on.loop(), gate_of()),
+      overviews_(on.loop()) {
   if (options_.charts) options_.charts->enter();
   if (options_.metrics && options_.does == units::mode::act) {
     const std::string cluster = on.on().name();
     for (std::size_t i = 0; i < phase_names.size(); ++i) {
-      phase_gauges_[i] = options_.metrics->get_gauge(
+      series_.phases[i] = options_.metrics->get_gauge(
           tenant_metrics::by_phase, {{"cluster", cluster}, {"phase", std::string(phase_names[i])}});
-      phase_gauges_[i].set(0);
+      series_.phases[i].set(0);
     }
-    ready_ = options_.metrics->get_gauge(tenant_metrics::ready, {{"cluster", cluster}});
-    error_ = options_.metrics->get_gauge(tenant_metrics::error, {{"cluster", cluster}});
-    depth_ = options_.metrics->get_gauge(tenant_metrics::queue_depth, {{"cluster", cluster}});
-    ready_.set(0);
-    error_.set(0);
-    depth_.set(0);
-    pass_seconds_ = options_.metrics->get_histogram(tenant_metrics::reconcile_seconds);
-    operation_seconds_ = options_.metrics->get_histogram(tenant_metrics::operation_seconds);
+    series_.ready = options_.metrics->get_gauge(tenant_metrics::ready, {{"cluster", cluster}});
+    series_.error = options_.metrics->get_gauge(tenant_metrics::error, {{"cluster", cluster}});
+    series_.depth = options_.metrics->get_gauge(tenant_metrics::queue_depth, {{"cluster", cluster}});
+    series_.ready.set(0);
+    series_.error.set(0);
+    series_.depth.set(0);
+    series_.pass_seconds = options_.metrics->get_histogram(tenant_metrics::reconcile_seconds);
+    series_.operation_seconds = options_.metrics->get_histogram(tenant_metrics::operation_seconds);
   }
   on.follow(tenants_);
   tenants_.add_index("namespace", [](const tenant& t, std::vector<k8s::interned>& values) {
     values.emplace_back(t.workload_namespace());
   });
+  tenants_.add_index("release", [this](const tenant& t, std::vector<k8s::interned>& values) {
+    values.emplace_back(names::release_name(t.meta.name.view(), on_.on().name()));
+  });
   tenants_.on_change([this](const tenant* before, const tenant* now) { changed(before, now); });
-  if (options_.does == units::mode::look)
+  if (options_.does == units::mode::look) {
     tenants_.start();
-  else
-    tasks_.start("Tenants of " + on.on().name(), begin());
+    return;
+  }
+  cluster_view::options watched;
+  watched.records = records_of(options_.wanted()->all);
+  watched.limits = options_.limits;
+  watched.log = on.log();
+  watched.check_interval = options_.wanted()->all.check_interval;
+  watched.namespace_changed = [this](std::string_view ns) { look_again("namespace", ns); };
+  watched.release_changed = [this](std::string_view, std::string_view release) {
+    look_again("release", release);
+  };
+  watched.untrusted = [this] { ask_instead(); };
+  view_ = std::make_unique<cluster_view>(on.loop(), on.api(), std::move(watched));
+  tasks_.start("Tenants of " + on.on().name(), begin());
 }
 
 awaitable<void> tenant_cluster::begin() {
@@ -135,7 +175,20 @@ awaitable<void> tenant_cluster::begin() {
   tenants_.start();
   (void)co_await tenants_.synced();
   co_await until_live(on_, on_.loop());
+  view_->start();
+  co_await view_->synced(on_.loop().now() + view_patience);
   controller_.start();
+}
+
+void tenant_cluster::look_again(std::string_view index, std::string_view value) {
+  tenants_.objects().each_by(index, value, [&](const tenant& t) { controller_.add(t.meta.key()); });
+}
+
+void tenant_cluster::ask_instead() {
+  const auto interval = options_.wanted()->all.check_interval;
+  for (auto& [key, m] : known_)
+    if (std::exchange(m.watched, false))
+      controller_.add_after(key, next_check(interval, on_.loop().random()));
 }
 
 tenant_cluster::~tenant_cluster() = default;
@@ -143,16 +196,9 @@ tenant_cluster::~tenant_cluster() = default;
 awaitable<void> tenant_cluster::stop() {
   stopping_ = true;
   if (options_.on_stop) options_.on_stop(this);
-  co_await tasks_.cancel_and_join();
-  co_await controller_.stop();
-  std::vector<key_type> keys;
-  for (const auto& [key, m] : known_)
-    if (m.running) keys.push_back(key);
-  if (!keys.empty())
-    co_await reactor::side_by_side(
-        keys.size(), [&](std::size_t i) { return end_operation(keys[i], stop_limit); },
-        keys.size());
-  co_await ending_.join();
+  co_await gate_.stop();
+  co_await stop_keeping();
+  if (view_) co_await view_->stop();
   co_await tenants_.stop();
   co_await overviews_.empty();
   co_await tenants_.forget();
@@ -170,7 +216,7 @@ awaitable<bool> tenant_cluster::synced(reactor::steady_time deadline) {
 
 void tenant_cluster::reconsider() {
   ++revision_;
-  turns_.held.clear();  // asked again, maybe of another policy
+  gate_.ask_again();
   tenants_.objects().each([&](const tenant& t) { controller_.add(t.meta.key()); });
 }
 
@@ -198,15 +244,9 @@ void tenant_cluster::changed(const tenant* before, const tenant* now) {
   if (!before || !now || wakes(*before, *now)) controller_.add(key);
 }
 
-tenant_cluster::memory* tenant_cluster::find(const key_type& key) {
-  const auto found = known_.find(key);
-  return found == known_.end() ? nullptr : &found->second;
-}
-
-void tenant_cluster::forget(const key_type& key) {
+void tenant_cluster::forgotten(const key_type& key) {
   remember(key, std::nullopt);
-  forget_turn(key);
-  known_.erase(key);
+  gate_.forget(key);
 }
 
 void tenant_cluster::count_phase(const key_type& key, std::optional<std::size_t> phase) {
@@ -219,9 +259,9 @@ void tenant_cluster::count_phase(const key_type& key, std::optional<std::size_t>
     counted_.erase(was);
   }
   for (std::size_t i = 0; i < phases_.size(); ++i)
-    phase_gauges_[i].set(static_cast<double>(phases_[i]));
-  ready_.set(static_cast<double>(phases_[phase_index("Ready")]));
-  error_.set(static_cast<double>(phases_[phase_index("Error")]));
+    series_.phases[i].set(static_cast<double>(phases_[i]));
+  series_.ready.set(static_cast<double>(phases_[phase_index("Ready")]));
+  series_.error.set(static_cast<double>(phases_[phase_index("Error")]));
 }
 
 void tenant_cluster::remember(const key_type& key, std::optional<tenant_plan> p) {
@@ -257,8 +297,8 @@ void tenant_cluster::remember(const key_type& key, std::optional<tenant_plan> p)
 awaitable<k8s::result<k8s::next>> tenant_cluster::reconcile(key_type key) {
   const reactor::steady_time began = on_.loop().now();
   auto ended = co_await pass(key);
-  pass_seconds_.observe(seconds(on_.loop().now() - began));
-  depth_.set(static_cast<double>(controller_.depth()));
+  series_.pass_seconds.observe(seconds(on_.loop().now() - began));
+  series_.depth.set(static_cast<double>(controller_.depth()));
   reactor::metric_labels labels;
   labels["api"] = api_name;
   labels["result"] = ended ? "success" : "failure";
@@ -277,21 +317,6 @@ void tenant_cluster::count_operation(std::string_view what, std::string_view out
   labels["operation"] = what;
   labels["result"] = outcome;
   count(tenant_metrics::operations, std::move(labels));
-}
-
-void tenant_cluster::tell(const tenant& about, const k8s::event_kind& what, std::string text) {
-  k8s::object_reference regarding{std::string(names::api_version), std::string(names::tenant_kind),
-                                  about.meta.ns.str(), about.meta.name.str(),
-                                  about.meta.uid.text()};
-  k8s::event_note note = k8s::tell_of(what, std::move(regarding), safe_message(text));
-  note.form = k8s::event_form::core_v1;
-  note.reporter = names::tenant_reporter;
-  note.component = names::tenant_component;
-  on_.on().events().record(std::move(note));
-}
-
-void tenant_cluster::tell_all(const tenant& about, const std::vector<told>& events) {
-  for (const told& e : events) tell(about, e.what, e.note);
 }
 
 void tenant_cluster::log(reactor::log_level level, std::string_view line, const tenant& about,
@@ -321,13 +346,14 @@ awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, 
   turn.skip = wanted->all.skip;
   turn.known = options_.known;
   tenant before = about;
-  written_tenant end = co_await writes_.tell(std::move(about), std::move(turn));
+  auto patch_of = telling(about, std::move(turn), loop_.wall());
+  written_tenant end = co_await writes_.set_status(std::move(about), std::move(patch_of));
   said out;
   memory* m = find(key);
   if (end.is == written_tenant::end::failed) {
     if (m)
-      m->unsaved =
-          memory::unsaid{what, std::move(message), std::move(applied_chart), std::move(plan)};
+      m->unsaved = kept_tenants::extra::unsaid{what, std::move(message), std::move(applied_chart),
+                                               std::move(plan)};
     tell(before, tenant_event::status_update_failed, end.why);
     out.well = false;
     co_return out;
@@ -390,7 +416,7 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     for (std::size_t i = 0; i < keys.size(); ++i)
       if (const memory* m = find(keys[i])) plans[i] = m->last;
   } else {
-    turns_ = {};  // who only looks lets nobody in
+    gate_.reset();  // a command that looks lets nothing in
     // Without a word about the chart the service at work knows it, and what it does about it.
     const bool asks = !wanted->all.chart_is_said;
     const auto look = [&](std::size_t i) -> awaitable<void> {
@@ -401,8 +427,10 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
         plans[i] = std::move(seen->plan);
         co_return;
       }
-      auto w = co_await gather(keys[i], std::nullopt);
-      if (w && w->object && concern_of(*w->object, *w) == concern::ours) plans[i] = plan_tenant(*w);
+      if (!t) co_return;
+      tenant about = *t;
+      auto g = co_await gather(keys[i], std::move(about), ask::server);
+      if (g && concern_of(*g->is.object, g->is) == concern::ours) plans[i] = plan_for(*g);
     };
     co_await reactor::side_by_side(keys.size(), look, looks_at_once);
   }

@@ -1,10 +1,11 @@
 #include "helm/tenants/cluster/tenant_crd.hpp"
 
 #include "formats/yaml/yaml.hpp"
-#include "helm/tenants/cluster/object_writes.hpp"
+#include "helm/placed/object_writes.hpp"
+#include "helm/placed/plan/retries.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/names.hpp"
-#include "helm/tenants/plan/retries.hpp"
+#include "helm/tenants/plan/crd_care.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -78,7 +79,7 @@ awaitable<k8s::result<std::optional<json::object>>> read_crd(k8s::engagement& on
       out = std::move(*got);
       co_return out;
     }
-    const auto pause = crd_pause(crd_request::read, answer_of(got.error()), attempts);
+    const auto pause = crd_pause(crd_request::read, placed::answer_of(got.error()), attempts);
     if (!pause) co_return got.error();
     co_await on.loop().sleep_for(*pause);
   }
@@ -90,7 +91,7 @@ awaitable<k8s::result<void>> create_crd(k8s::engagement& on,  // borrowed
     json::object body = manifest(name);
     auto made = co_await on.api().create(k8s::resources::crds(), std::string(), std::move(body));
     if (made || made.error().code == k8s::errc::exists) co_return k8s::result<void>();
-    const auto pause = crd_pause(crd_request::create, answer_of(made.error()), attempts);
+    const auto pause = crd_pause(crd_request::create, placed::answer_of(made.error()), attempts);
     if (!pause) co_return made.error();
     co_await on.loop().sleep_for(*pause);
   }

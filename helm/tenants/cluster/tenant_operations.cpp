@@ -1,12 +1,11 @@
-// Operations of Helm's on the releases of one cluster: beside the passes, one for a Tenant at a
-// time, ended in good order.
+// Operations of Helm's on the releases of one cluster, and what they led to.
+#include "helm/placed/plan/safety.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/plan/published.hpp"
-#include "helm/tenants/plan/safety.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
@@ -21,17 +20,6 @@ using reactor::log_level;
 /// Of a fingerprint, in an Event.
 constexpr std::size_t shown_digits = 12;
 
-/// The step for which the operation was started.
-bool still_wanted(operation what, step next) noexcept {
-  switch (what) {
-    case operation::install: return next == step::install;
-    case operation::upgrade: return next == step::upgrade;
-    case operation::uninstall: return next == step::uninstall || next == step::finish_uninstall;
-    case operation::none: return false;
-  }
-  return false;
-}
-
 happening success_of(operation what) noexcept {
   return what == operation::install ? happening::installed : happening::upgraded;
 }
@@ -43,54 +31,17 @@ happening failure_of(operation what) noexcept {
 
 }  // namespace
 
-void tenant_cluster::start_operation(const key_type& key, operation what) {
+awaitable<void> tenant_cluster::perform(key_type key, under_way* me) {
+  auto decision = co_await decide_again(key, me);
+  if (!decision) co_return;
+  tenant_world w = std::move(decision->g.is);
+  tenant_plan p = std::move(decision->p);
   memory* m = find(key);
-  if (!m || m->running) return;
-  auto broken = [this, key](std::string_view, std::exception_ptr thrown) {
-    k8s::log_broken(on_.log(), key.text(), thrown, pause_after(setback::operation, 1));
-    if (memory* of = find(key); of && of->running) of->running->ended.set();
-    controller_.add_after(key, pause_after(setback::operation, 1));
-  };
-  m->running = std::make_unique<operation_task>(on_.loop(), what, std::move(broken));
-  ++operations_;
-  operation_task* const me = m->running.get();
-  me->task.start(std::string(word_for(what)) + " " + key.text(), operate(key, me));
-}
-
-awaitable<void> tenant_cluster::operate(key_type key, operation_task* me) {
-  me->slot = co_await options_.slots->take(on_.on().name());
-  co_await perform(key, me);
-  me->slot.give_back();
-  me->ended.set();
-  controller_.add(key);
-}
-
-/// Decides once more, with the object as the server has it now: since it was planned there was a
-/// queue.
-awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
-  if (!on_.is_live()) co_return;
-  auto now = co_await writes_.current(key);
-  if (!now || !*now) co_return;
-  auto gathered = co_await gather(key, std::move(**now));
-  if (!gathered || !gathered->object) co_return;
-  tenant_world w = std::move(*gathered);
-  w.running = operation::none;
-  tenant_plan p = plan_tenant(w);
-  memory* m = find(key);
-  if (!m || !still_wanted(me->what, p.next)) co_return;
-
   const auto wanted = options_.wanted();
-  if (!(w.wanted == wanted->release)) co_return;  // read again meanwhile: it is planned anew
-  operation_order order = order_of(wanted->all);
-  order.what = me->what;
-  order.release = p.release;
-  order.ns = p.workspace;
-  order.owner = names::owner_reference{std::string(names::tenant_kind), key}.text();
-  order.values = wanted->values;
-  if (me->what != operation::uninstall) {
-    order.chart = m->chart.hand_over();
-    if (!order.chart) co_return;
-  }
+  if (!m || !(w.wanted == wanted->release)) co_return;  // read again meanwhile: it is planned again
+  auto order = order_for(key, *me, p);
+  if (!order) co_return;
+  order->values = wanted->values;
   m->skip_told.reset();
   m->drift = {};
   m->drift_told.clear();
@@ -102,10 +53,10 @@ awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
   }
   tell_all(*w.object, p.events);
   me->release = std::make_unique<release_operation>(on_.loop(), on_.api(), on_.discovery(),
-                                                    std::move(order), on_.log());
+                                                    *std::move(order), on_.log());
   const reactor::steady_time began = on_.loop().now();
   if (!keeps(safety_rule::fingerprint_last) && me->what != operation::uninstall)
-    (void)co_await note_fingerprint(key, *w.object, w.wanted.fingerprint);
+    (void)co_await note_fingerprint(key, *w.object, me->to, w.wanted.fingerprint);
   auto ended = co_await me->release->run();
   me->telling = true;
   me->slot.give_back();
@@ -113,7 +64,7 @@ awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
     log(log_level::warning, "a record of the release was not believed", *w.object, doubted);
     tell(*w.object, tenant_event::not_noted, doubted);
   }
-  operation_seconds_.observe(std::chrono::duration<double>(on_.loop().now() - began).count());
+  series_.operation_seconds.observe(std::chrono::duration<double>(on_.loop().now() - began).count());
   const std::string failure = ended ? std::string() : ended.error().text;
   co_await conclude(key, me->what, std::move(w), std::move(p), failure);
 }
@@ -147,7 +98,8 @@ awaitable<void> tenant_cluster::conclude(key_type key, operation what, tenant_wo
   });
   if (repaired) count(tenant_metrics::drift_repairs, reactor::metric_labels());
   tenant before = about;
-  const bool noted = co_await note_fingerprint(key, before, w.wanted.fingerprint);
+  const kept_tenants::place here;
+  const bool noted = co_await note_fingerprint(key, before, here, w.wanted.fingerprint);
   if (!noted && (m = find(key)))
     m->tries.failed(setback::status_write, w.attempt, on_.loop().now());
   const std::string done = what == operation::install ? " is installed" : " is upgraded";
@@ -158,40 +110,17 @@ awaitable<void> tenant_cluster::conclude(key_type key, operation what, tenant_wo
                      std::move(plan));
 }
 
-awaitable<bool> tenant_cluster::note_fingerprint(key_type key, tenant about,
-                                                 std::string fingerprint) {
-  const std::string cluster = on_.on().name();
-  if (about.fingerprint(cluster) == fingerprint) co_return true;
-  written_tenant end =
-      co_await writes_.annotate(key, names::fingerprint_annotation(cluster), fingerprint);
-  const bool failed = end.is == written_tenant::end::failed;
+void tenant_cluster::fingerprint_noted(const tenant& about, const std::string& fingerprint,
+                                       const written<tenant>& end) {
+  const bool failed = end.is == write_end::failed;
   reactor::metric_labels labels;
   labels["result"] = failed ? "failure" : "success";
   count(tenant_metrics::fingerprint_updates, std::move(labels));
-  if (failed) {
+  if (failed)
     tell(about, tenant_event::fingerprint_update_failed, end.why);
-    log(log_level::warning, "the fingerprint cannot be noted", about, end.why);
-    co_return false;
-  }
-  if (memory* m = find(key)) m->applied.clear();
-  if (end.is == written_tenant::end::written)
+  else if (end.is == write_end::written)
     tell(about, tenant_event::fingerprint_updated,
-         cluster + " " + fingerprint.substr(0, shown_digits));
-  co_return true;
-}
-
-awaitable<void> tenant_cluster::end_operation(key_type key, reactor::nanoseconds within) {
-  memory* m = find(key);
-  if (!m || !m->running) co_return;
-  auto over = [this, key](const reactor::result<void>& ended) {
-    if (!ended)
-      on_.log().warning("an operation was left as it was; it is recovered later",
-                        {{"tenant", key.text()}, {"why", ended.error()}});
-    find(key)->running.reset();
-    --operations_;
-  };
-  const auto gone = m->running->end(on_.loop(), ending_, within, std::move(over));
-  (void)co_await gone->wait();
+         on_.on().name() + " " + fingerprint.substr(0, shown_digits));
 }
 
 }  // namespace helm::tenants

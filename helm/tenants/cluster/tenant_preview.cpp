@@ -1,5 +1,5 @@
 // What would be done, for people who ask before it is.
-#include "helm/tenants/cluster/release_operation.hpp"
+#include "helm/placed/release_operation.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "k8s/client/client.hpp"
@@ -29,13 +29,14 @@ awaitable<outcome<tenant_preview>> tenant_cluster::preview(k8s::object_key key) 
   auto now = co_await writes_.current(key);
   if (!now) co_return problem{now.error().message()};
   if (!*now) co_return problem{"Tenant " + key.text() + " is not there"};
-  auto world = co_await gather(key, std::move(**now));
-  if (!world) co_return problem{world.error().message()};
+  auto got = co_await gather(key, std::move(**now), ask::server);
+  if (!got) co_return problem{got.error().message()};
+  const tenant_world& world = got->is;
   tenant_preview out;
-  out.about = *world->object;
-  out.plan = plan_tenant(*world);
-  out.to = world->wanted.chart.text();
-  const tenant_plan free = behind_the_hold(*world);
+  out.about = *world.object;
+  out.plan = plan_tenant(world);
+  out.to = world.wanted.chart.text();
+  const tenant_plan free = behind_the_hold(world);
   operation_order order = order_of(options_.wanted()->all);
   order.what = operation_for(free.action);
   if (order.what == operation::none) co_return out;
@@ -44,7 +45,7 @@ awaitable<outcome<tenant_preview>> tenant_cluster::preview(k8s::object_key key) 
   order.ns = free.workspace;
   order.values = wanted->values;
   if (order.what != operation::uninstall) {
-    chart_coordinates of = world->wanted.chart;
+    chart_coordinates of = world.wanted.chart;
     supplied_chart got = co_await options_.charts->get(std::move(of));
     if (!got.chart) co_return problem{got.why.text};
     order.chart = std::move(got.chart);

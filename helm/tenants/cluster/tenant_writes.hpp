@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/tenants/cluster/object_writes.hpp"
+#include "helm/placed/object_writes.hpp"
 #include "helm/tenants/kinds/tenant.hpp"
 #include "helm/tenants/plan/tenant_status.hpp"
 
@@ -8,19 +8,9 @@ namespace helm::tenants {
 
 using written_tenant = written<tenant>;
 
-/// What is written to Tenants.
-/// Lifetime  loop and client outlive it.
-class tenant_writes : public object_writes<tenant> {
-public:
-  tenant_writes(reactor::loop& l, k8s::client& api)
-      : object_writes(l, api, tenant_resource(), names::cleanup), loop_(l) {}
-
-  /// What came to pass, into status; a conflict is merged with what others wrote. `turn.cluster`
-  /// outlives the call.
-  reactor::awaitable<written_tenant> tell(tenant t, turn_of_events turn);
-
-private:
-  reactor::loop& loop_;
-};
+/// Makes the patches that put what came to pass into the status of `t`; after a conflict it is
+/// merged with what others wrote. `turn.cluster` outlives the call.
+object_writes<tenant>::patch_maker telling(const tenant& t, turn_of_events turn,
+                                           reactor::wall_time now);
 
 }  // namespace helm::tenants

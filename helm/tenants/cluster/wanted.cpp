@@ -1,6 +1,6 @@
 #include "helm/tenants/cluster/wanted.hpp"
 
-#include "helm/tenants/desired/chart_version.hpp"
+#include "helm/placed/plan/chart_version.hpp"
 #include "helm/values/values.hpp"
 
 namespace helm::tenants {
@@ -25,6 +25,29 @@ wanted_in_regions in_regions(const chart_coordinates& chart, const value& centra
 }
 
 }  // namespace
+
+record_place records_of(const settings& s) {
+  return {s.driver, s.records_ns};
+}
+
+operation_order order_of(const settings& s) {
+  operation_order out;
+  out.driver = s.driver;
+  out.max_history = s.max_history;
+  out.notes_ns = s.notes_ns;
+  out.store_ns = s.records_ns;
+  out.secrets_of_all = s.secret_lookup;
+  return out;
+}
+
+reserved_namespaces reserved_by(const settings& s) {
+  reserved_namespaces out;
+  out.discovery = s.ns;
+  out.notes = {s.notes_ns};
+  if (!s.records_ns.empty()) out.notes.push_back(s.records_ns);
+  out.system_allowed = s.system_namespaces;
+  return out;
+}
 
 outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
                                                               std::vector<values_file> files) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/placed/release_operation.hpp"
 #include "helm/tenants/desired/settings.hpp"
 #include "helm/tenants/desired/values.hpp"
 #include "helm/tenants/plan/tenant_plan.hpp"
@@ -24,6 +25,13 @@ struct wanted_everywhere {
   desired_release release;
   wanted_in_regions in_regions;
 };
+
+/// Where Helm's records are by these settings.
+record_place records_of(const settings& s);
+/// What the settings say of every operation.
+operation_order order_of(const settings& s);
+/// Which namespaces these settings reserve.
+reserved_namespaces reserved_by(const settings& s);
 
 /// Errors   of desired_values().
 outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/tenants/desired/fingerprint.hpp"
+#include "helm/placed/plan/chart.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
@@ -11,16 +11,7 @@
 
 namespace helm::tenants {
 
-/// Why a chart cannot be had.
-struct chart_problem {
-  enum class kind : std::uint8_t {
-    not_loaded,         // index or archive cannot be had or read, or the chart is unknown
-    version_not_found,  // the chart is there and this version is not
-  };
-  kind is = kind::not_loaded;
-  std::string text;
-  friend bool operator==(const chart_problem&, const chart_problem&) = default;
-};
+using namespace helm::placed;
 
 /// Which indexes and charts a process has, is fetching, or could not fetch a moment ago. It decides
 /// and downloads nothing: whoever is told to fetch does so and says how it went, everybody else

@@ -2,7 +2,8 @@
 
 #include "app/flags.hpp"
 #include "helm/go.hpp"
-#include "helm/tenants/desired/fingerprint.hpp"
+#include "helm/placed/cluster_reads.hpp"
+#include "helm/placed/plan/chart.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
@@ -16,6 +17,8 @@
 
 namespace helm::tenants {
 
+using namespace helm::placed;
+
 /// Whose defaults count where nothing is said: --compat krypton names the original operator.
 enum class compat : std::uint8_t { none, krypton };
 /// A setting whose default is another one with --compat krypton.
@@ -25,7 +28,6 @@ struct krypton_default {
 std::span<const krypton_default> krypton_defaults() noexcept;
 
 enum class drift_mode : std::uint8_t { off, report, heal };
-enum class record_driver : std::uint8_t { secrets, config_maps };
 /// Whether a chart that cannot be had spoils the phase: only the exact text "true" of
 /// ALLOW_CHART_SKIP lets it pass.
 enum class chart_skip : std::uint8_t { forbidden, allowed };

@@ -1,5 +1,4 @@
 // What people see of KryptonDeployments: a row for each region, a unit for each object.
-#include "helm/tenants/home/deployment_under_way.hpp"
 #include "helm/tenants/home/deployments_at_home.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/names.hpp"
@@ -18,14 +17,14 @@ using namespace std::chrono_literals;
 deployment_plan behind_preparations(deployment_world w) {
   w.chart.is = chart_facts::state::loaded;
   deployment_plan p = plan_deployment(w);
-  if (p.next == deployment_step::add_finalizer) {
+  if (p.next == step::add_finalizer) {
     std::vector<k8s::interned> all(w.object->meta.finalizers.begin(),
                                    w.object->meta.finalizers.end());
     all.emplace_back(names::deployment_cleanup);
     w.object->meta.finalizers = k8s::shared_array<k8s::interned>(std::span(all));
     p = plan_deployment(w);
   }
-  if (p.next == deployment_step::create_namespace) {
+  if (p.next == step::create_namespace) {
     const names::owner_reference me{std::string(names::deployment_kind), w.object->meta.key()};
     w.workspace = {workspace_facts::state::present, me.text()};
     p = plan_deployment(w);
@@ -42,13 +41,13 @@ units::unit deployments_at_home::shown(const krypton_deployment& d,
   const k8s::condition* ready = k8s::find_condition(d.status.conditions, "Ready");
   if (ready && ready->reason == "NamespaceConflict") u.name += "." + d.meta.ns.str();
   u.state = phase_in(d);
-  const bool rests = !p || p->next == deployment_step::none;
+  const bool rests = !p || p->next == step::none;
   u.is = u.state == "Error"            ? units::standing::trouble
          : u.state == "Ready" && rests ? units::standing::done
                                        : units::standing::moving;
   u.message = d.status.last_message;
   const std::string step =
-      p && p->next != deployment_step::none ? std::string(name_of(p->next)) : std::string();
+      p && p->next != step::none ? std::string(name_of(p->next)) : std::string();
   u.details = {
       {.key = "step", .value = step},
       {.key = "release",
@@ -95,7 +94,7 @@ awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
       row.updated += u.is == units::standing::done;
       row.updating += u.is == units::standing::moving;
       row.degraded += u.is == units::standing::trouble;
-      if (p && p->next != deployment_step::none) {
+      if (p && p->next != step::none) {
         row.start.push_back(u.name);
         row.actions.push_back({std::string(name_of(p->next)), u.name});
       } else if (p) {
@@ -115,15 +114,12 @@ awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
 awaitable<std::optional<deployment_plan>> deployments_at_home::look(krypton_deployment d) {
   const reactor::steady_time until = on_.loop().now() + region::patience + 1s;
   for (;;) {
-    gathered g = co_await gather(d.meta.key(), d);
-    if (!g.again_soon) {
-      if (!g.unreadable.empty()) {
-        deployment_plan p;
-        p.is = unreadable_region(g.unreadable);
-        p.reason = g.unreadable;
-        co_return p;
-      }
-      co_return behind_preparations(std::move(g.world));
+    auto g = co_await gather(d.meta.key(), d, ask::server);
+    if (g && !g->again_soon) {
+      if (g->unreadable.empty()) co_return behind_preparations(std::move(g->is));
+      deployment_plan p = plan_for(*g);
+      p.reason = g->unreadable;
+      co_return p;
     }
     if (on_.loop().now() >= until) co_return std::nullopt;
     co_await on_.loop().sleep_for(100ms);

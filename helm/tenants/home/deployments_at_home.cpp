@@ -1,8 +1,8 @@
 #include "helm/tenants/home/deployments_at_home.hpp"
 
-#include "helm/tenants/cluster/until_live.hpp"
-#include "helm/tenants/home/deployment_under_way.hpp"
+#include "helm/placed/until_live.hpp"
 #include "helm/tenants/kinds/events.hpp"
+#include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/plan/tenant_status.hpp"
@@ -31,37 +31,51 @@ constexpr std::size_t deployment_passes_at_once = 8;
 constexpr std::array<std::string_view, 3> deployment_phases = {"Ready", "Pending", "Error"};
 constexpr reactor::nanoseconds all_looked_at_every = 1s, remember_again = 5s;
 
-k8s::controller_options controller_of_deployments(reactor::metrics* metrics,
-                                                  const reactor::logger& log) {
-  k8s::controller_options o;
-  o.name = "kryptondeployment";
-  o.concurrency = deployment_passes_at_once;
-  o.metrics = metrics;
-  o.log = log;
-  return o;
-}
-
 }  // namespace
 
+deployments_at_home::keeper::options deployments_at_home::keeper_of(const options& o,
+                                                                    const reactor::logger& log) {
+  keeper::options out;
+  out.words = {.api_version = names::api_version,
+               .kind = names::deployment_kind,
+               .reporter = names::deployment_component,
+               .component = names::deployment_component,
+               .field = "kryptondeployment",
+               .deleting = names::deleting,
+               .deletion_unmarked = "it cannot be marked as going",
+               .namespace_made = log_line::namespace_made,
+               .namespace_created = deployment_event::namespace_created,
+               .failed_cleaning = setback::edge_operation};
+  out.controller.name = "kryptondeployment";
+  out.controller.concurrency = deployment_passes_at_once;
+  out.controller.metrics = o.metrics;
+  out.controller.log = log;
+  out.kind = krypton_deployment_resource();
+  out.finalizer = names::deployment_cleanup;
+  out.slots = o.slots;
+  out.order = [wanted = o.wanted] { return order_of(wanted()->all); };
+  out.chart = [from = o.charts](chart_coordinates c) { return from->get(std::move(c)); };
+  return out;
+}
+
 deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
-    : on_(on),
+    : keeper(on.loop(), on.api(), keeper_of(o, on.log())),
+      on_(on),
       options_(std::move(o)),
-      writes_(on.loop(), on.api(), krypton_deployment_resource(), names::deployment_cleanup),
       objects_(on.loop(), on.api(), options_.wanted()->all.watch_namespaces, options_.limits,
                on.log()),
       places_(on.api(), options_.wanted()->all.notes_ns),
-      controller_(on.loop(), *this, controller_of_deployments(options_.metrics, on.log()),
-                  [](const key_type& key) { return key.text(); }),
       overviews_(on.loop()),
       changed_(on.loop()),
-      closing_(on.loop()),
-      ending_(on.loop()),
-      tasks_(on.loop()) {
+      closing_(on.loop()) {
   if (options_.charts) options_.charts->enter();
   objects_.each_stream([&](watched_deployments::informer& one) {
     on.follow(one);
     one.add_index("name", [](const krypton_deployment& d, std::vector<k8s::interned>& values) {
       values.emplace_back(d.meta.name.str());
+    });
+    one.add_index("release", [](const krypton_deployment& d, std::vector<k8s::interned>& values) {
+      values.emplace_back(names::deployment_release_name(d.meta.name.view()));
     });
     one.add_index("region", [ns = options_.wanted()->all.ns](const krypton_deployment& d,
                                                              std::vector<k8s::interned>& values) {
@@ -140,16 +154,7 @@ std::string deployments_at_home::taken_by(const std::string& noted_owner,
 awaitable<void> deployments_at_home::stop() {
   stopping_ = true;
   if (options_.on_stop) options_.on_stop();
-  co_await tasks_.cancel_and_join();
-  co_await controller_.stop();
-  std::vector<key_type> keys;
-  for (const auto& [key, m] : known_)
-    if (m.running) keys.push_back(key);
-  if (!keys.empty())
-    co_await reactor::side_by_side(
-        keys.size(), [&](std::size_t i) { return end_operation(keys[i], stop_limit); },
-        keys.size());
-  co_await ending_.join();
+  co_await stop_keeping();
   co_await overviews_.empty();
   std::vector<std::unique_ptr<region>> leaving;
   for (auto& [secret, r] : regions_) leaving.push_back(std::move(r));
@@ -186,19 +191,12 @@ void deployments_at_home::changed(const krypton_deployment* before, const krypto
   changed_.set();
 }
 
-deployments_at_home::memory* deployments_at_home::find(const key_type& key) {
-  const auto found = known_.find(key);
-  return found == known_.end() ? nullptr : &found->second;
-}
-
-void deployments_at_home::forget(const key_type& key) {
-  known_.erase(key);
+void deployments_at_home::forgotten(const key_type&) {
   ++revision_;
   changed_.set();
 }
 
-std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
-    const k8s::object_key& secret) {
+std::optional<region_visit> deployments_at_home::visit_to(const k8s::object_key& secret) {
   std::unique_ptr<region>& r = regions_[secret];
   if (!r) {
     region::options o;
@@ -207,6 +205,21 @@ std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
     o.limits = options_.limits;
     o.log = on_.log().with({{"region", secret.text()}});
     o.on_change = [this, secret] { region_changed(secret); };
+    if (options_.does == units::mode::act) {
+      cluster_view::options watched;
+      watched.records = records_of(options_.wanted()->all);
+      watched.check_interval = options_.wanted()->all.check_interval;
+      watched.namespace_changed = [this](std::string_view ns) {
+        objects_.each_by("name", ns,
+                         [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+      };
+      watched.release_changed = [this](std::string_view, std::string_view release) {
+        objects_.each_by("release", release,
+                         [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+      };
+      watched.untrusted = [this, secret] { ask_instead(secret); };
+      o.watched = std::move(watched);
+    }
     o.before_end = [this](const k8s::cluster& leaving) { return end_operations_on(leaving); };
     r = std::make_unique<region>(on_.loop(), on_.api(), secret, std::move(o));
   }
@@ -216,6 +229,7 @@ std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
   out.secret = secret;
   out.edge = *way;
   out.at = r->connected();
+  out.view = r->view();
   out.hash = r->hash();
   out.grant = r->grant();
   out.returns = r->returns();
@@ -228,6 +242,15 @@ void deployments_at_home::region_changed(const k8s::object_key& secret) {
   ++revision_;
   objects_.each_by("region", noted_name(secret),
                    [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+}
+
+void deployments_at_home::ask_instead(const k8s::object_key& secret) {
+  const auto& wanted = options_.wanted()->all;
+  objects_.each_by("region", noted_name(secret), [&](const krypton_deployment& d) {
+    memory* m = find(d.meta.key());
+    if (m && target_of(d, wanted.ns) == secret && std::exchange(m->watched, false))
+      controller_.add_after(d.meta.key(), next_check(wanted.check_interval, on_.loop().random()));
+  });
 }
 
 void deployments_at_home::let_regions_go() {
@@ -314,18 +337,6 @@ awaitable<bool> deployments_at_home::say(krypton_deployment about, deployment_ve
   co_return false;
 }
 
-void deployments_at_home::tell(const krypton_deployment& about, const k8s::event_kind& what,
-                               std::string text) {
-  k8s::object_reference regarding{std::string(names::api_version),
-                                  std::string(names::deployment_kind), about.meta.ns.str(),
-                                  about.meta.name.str(), about.meta.uid.text()};
-  k8s::event_note note = k8s::tell_of(what, std::move(regarding), safe_message(text));
-  note.form = k8s::event_form::core_v1;
-  note.reporter = names::deployment_component;
-  note.component = names::deployment_component;
-  on_.on().events().record(std::move(note));
-}
-
 void deployments_at_home::tell_all(const krypton_deployment& about,
                                    const std::vector<told>& events) {
   memory* m = find(about.meta.key());
@@ -339,7 +350,7 @@ void deployments_at_home::tell_all(const krypton_deployment& about,
   }
 }
 
-void deployments_at_home::note_failed_cleaning(const krypton_deployment& about) {
+void deployments_at_home::cleaning_failed(const krypton_deployment& about) {
   memory* m = find(about.meta.key());
   if (m && about.meta.deleting() && m->cleaning_since == reactor::wall_time{})
     m->cleaning_since = on_.loop().wall();

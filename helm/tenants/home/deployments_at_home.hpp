@@ -1,23 +1,24 @@
 #pragma once
 
-#include "helm/tenants/cluster/chart_memory.hpp"
-#include "helm/tenants/cluster/cluster_reads.hpp"
-#include "helm/tenants/cluster/object_writes.hpp"
-#include "helm/tenants/cluster/operation_slots.hpp"
+#include "app/api/api.hpp"
+#include "helm/placed/cluster_view.hpp"
+#include "helm/placed/keeper.hpp"
+#include "helm/placed/operation_slots.hpp"
+#include "helm/placed/release_sight.hpp"
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/home/region.hpp"
 #include "helm/tenants/home/remembered_places.hpp"
 #include "helm/tenants/home/watched_deployments.hpp"
 #include "helm/tenants/kinds/krypton_deployment.hpp"
+#include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/plan/deployment_plan.hpp"
+#include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/engagement.hpp"
-#include "k8s/informer/controller.hpp"
 #include "reactor/gate.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
-#include "app/api/api.hpp"
 
 #include <functional>
 #include <map>
@@ -34,14 +35,37 @@ class chart_supply;
 
 constexpr std::string_view deployments_api = "kryptondeployments";  // --apis, Lease, /clusters
 
-/// The KryptonDeployments at home: each planned and brought to what it shall be on the region
-/// cluster that it names, each step decided on what the servers said just before.
-/// Shape    one pass at a time for each object; an operation of Helm's runs beside its passes,
-///          never two for one object.
-/// Stop     what runs is cancelled and joined, its record ended; all within stop_limit.
+/// A region for one pass or one operation.
+struct region_visit {
+  k8s::object_key secret;
+  edge_facts edge;
+  std::shared_ptr<k8s::cluster> at;
+  std::shared_ptr<cluster_view> view;  // null: nothing is watched there
+  std::string hash, grant;
+  std::uint64_t returns = 0;
+};
+
+/// What a keeper is told of KryptonDeployments.
+struct kept_deployments {
+  using object = krypton_deployment;
+  using world = deployment_world;
+  using plan = deployment_plan;
+  using place = region_visit;
+  struct extra {
+    std::optional<availability> workloads;  // looked at in this pass, or when they were as they are
+    std::string workloads_at;               // cluster_view::workloads_at() of that look
+    bool workloads_looked = false;          // in this pass
+    std::string account_told;
+    k8s::object_key routing_told;
+    reactor::wall_time cleaning_since{};
+  };
+};
+
+/// The KryptonDeployments at home, each with its release on the region cluster that it names.
+/// Stop     within stop_limit.
 /// Lifetime engagement, supply and slots outlive it; co_await stop() before destruction.
 /// Source   the contract on tenants, section 15.
-class deployments_at_home final : public units::part, private k8s::reconciler<k8s::object_key> {
+class deployments_at_home final : public units::part, private placed::keeper<kept_deployments> {
 public:
   struct options {
     units::mode does = units::mode::act;
@@ -69,54 +93,16 @@ public:
   awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override { return revision_; }
   void describe(boost::json::object& entry) const override;
-  bool idle() const noexcept { return controller_.idle() && operations_ == 0; }
-
-  static constexpr reactor::nanoseconds stop_limit = std::chrono::seconds(2);
+  using keeper::idle;
 
 private:
-  using key_type = k8s::object_key;
-  struct under_way;
-  /// What is remembered of an object between two passes; a process that forgets it has lost nothing
-  /// but time.
-  struct memory {
-    k8s::uid uid;
-    chart_memory chart;
-    attempts tries;
-    std::optional<known_release> release;
-    std::optional<reactor::wall_time> pending_seen;
-    int pending_revision = 0;
-    std::optional<availability> workloads;  // looked at in this pass
-    std::string applied, account_told;
-    k8s::object_key routing_told;
-    reactor::wall_time cleaning_since{}, deleting_namespace_since{};
-    std::unique_ptr<under_way> running;
-    std::optional<deployment_plan> last;
-  };
-  /// A region for one pass or one operation.
-  struct visit {
-    k8s::object_key secret;
-    edge_facts edge;
-    std::shared_ptr<k8s::cluster> at;
-    std::string hash, grant;
-    std::uint64_t returns = 0;
-  };
-  struct gathered {
-    deployment_world world;
-    visit to;
-    bool again_soon = false;  // whether the region is there is not known yet
-    std::string unreadable;   // what the region said instead of what is there
-  };
-  struct stepped {
-    bool again = false;
-    std::optional<krypton_deployment> fresh;
-    k8s::next then;
-  };
+  using visit = region_visit;
 
   awaitable<k8s::result<k8s::next>> reconcile(key_type key) override;
   awaitable<void> begin();
+  static keeper::options keeper_of(const options& o, const reactor::logger& log);
   void changed(const krypton_deployment* before, const krypton_deployment* now);
-  memory* find(const key_type& key);
-  void forget(const key_type& key);
+  void forgotten(const key_type& key) override;
   /// None while it is not known whether the region can be reached.
   std::optional<visit> visit_to(const k8s::object_key& secret);
   /// Closes those that nobody goes to any more.
@@ -135,43 +121,47 @@ private:
   void add_claimants(deployment_world& w, const visit& to);
 
   // deployment_passes.cpp
-  awaitable<k8s::result<k8s::next>> pass(key_type key);
-  awaitable<gathered> gather(key_type key, krypton_deployment about);
-  awaitable<void> look_at_region(key_type key, gathered& g);  // borrowed
-  awaitable<stepped> carry_out(key_type key, gathered g, deployment_plan p);
-  awaitable<stepped> rest(gathered g, deployment_plan p);
-  awaitable<stepped> change_finalizer(key_type key, gathered g, deployment_plan p);
-  awaitable<stepped> make_namespace(key_type key, gathered g, deployment_plan p);
-  awaitable<stepped> remove_namespace(key_type key, gathered g, deployment_plan p);
-  awaitable<stepped> tell_deletion(key_type key, gathered g, deployment_plan p);
-  awaitable<stepped> end_abandoned(key_type key, gathered g, deployment_plan p);
-  awaitable<stepped> note(key_type key, gathered g);
-  awaitable<stepped> say_unreadable(gathered g);
-  void start_loading(const key_type& key, const gathered& g);
-  awaitable<void> load(key_type key, chart_coordinates c, attempt_key at);
+  const krypton_deployment* find_object(const key_type& key) const override {
+    return objects_.find(key);
+  }
+  bool is_live() const override { return on_.is_live(); }
+  const reactor::logger& log_to() const override { return on_.log(); }
+  void begin_pass(const key_type& key) override;
+  awaitable<k8s::result<gathered>> gather(key_type key, krypton_deployment about, ask how) override;
+  awaitable<void> look_at_region(key_type key, gathered& g, ask how);  // borrowed
+  deployment_plan plan_for(const gathered& g) const override;
+  bool would_say(const gathered& g, const deployment_plan& p) const override;
+  void planned(const key_type& key, const gathered& g, const deployment_plan& p) override;
+  awaitable<stepped> rest(key_type key, gathered g, deployment_plan p) override;
+  awaitable<stepped> carry_out_own(key_type key, gathered g, deployment_plan p) override;
+  k8s::client& api_of(const visit& at) const override { return at.at->api(); }
+  std::string slot_of(const visit& at) const override { return at.secret.text(); }
+  awaitable<void> before_namespace(key_type key, const gathered& g) override;  // borrowed
+  awaitable<void> namespace_failed(key_type key, gathered g, std::string why) override;
+  void cleaning_failed(const krypton_deployment& about) override;
+  awaitable<void> before_letting_go(const krypton_deployment& about) override;  // borrowed
+  std::string fingerprint_name(const visit& at) const override {
+    return names::deployment_fingerprint_annotation(at.secret.ns, at.secret.name);
+  }
+  /// Watches of a region show nothing any more: what rests because of them is looked at as before.
+  void ask_instead(const k8s::object_key& secret);
 
   // deployment_operations.cpp
-  void start_operation(const key_type& key, operation what, deployment_step step, visit to);
-  awaitable<void> operate(key_type key, under_way* me);
-  awaitable<void> perform(key_type key, under_way* me);
+  void before_deciding(const key_type& key, const under_way& me, gathered& g) override;
+  awaitable<void> perform(key_type key, under_way* me) override;
   awaitable<std::string> owner_on(under_way& me, std::string workspace);  // borrowed
   awaitable<void> conclude(key_type key, under_way* me, gathered g, deployment_plan p,
                            std::string failure);
   /// The rest of leaving a former region: our namespace there, and what the object notes of it.
   awaitable<std::string> forget_region(key_type key, visit there, std::string workspace);
-  awaitable<bool> note_fingerprint(key_type key, const krypton_deployment& about,  // borrowed
-                                   k8s::object_key target, std::string fingerprint);
-  awaitable<void> end_operation(key_type key, reactor::nanoseconds within);
   awaitable<void> end_operations_on(const k8s::cluster& leaving);  // borrowed
 
   /// False: it has to be tried again.
   awaitable<bool> say(krypton_deployment about, deployment_verdict is, std::string applied_chart);
-  void tell(const krypton_deployment& about, const k8s::event_kind& what, std::string text);
-  void tell_all(const krypton_deployment& about, const std::vector<told>& events);
-  /// From when on cleaning up has failed; nothing while it is not cleaned up.
-  void note_failed_cleaning(const krypton_deployment& about);
+  k8s::event_recorder& events() override { return on_.on().events(); }
+  void tell_all(const krypton_deployment& about, const std::vector<told>& events) override;
   void log(reactor::log_level level, std::string_view line, const krypton_deployment& about,
-           const std::string& why = {}) const;
+           const std::string& why = {}) const override;
   attempt_key attempt_of(const krypton_deployment& about, const visit& to,
                          const desired_release& wanted) const;
   void count_operation(operation what, const std::string& region, const std::string& failure);
@@ -183,22 +173,16 @@ private:
 
   k8s::engagement& on_;
   options options_;
-  object_writes<krypton_deployment> writes_;
   watched_deployments objects_;
   remembered_places places_;
   bool remembers_ = false;
   kind_absence kind_absence_;
-  std::map<key_type, memory> known_;
   std::map<key_type, std::unique_ptr<region>> regions_;
   std::set<std::pair<std::string, std::string>> shown_;  // phase and region with a series
-  std::size_t operations_ = 0;
   std::uint64_t revision_ = 0;
-  k8s::controller<key_type> controller_;
-  bool stopping_ = false;
-  reactor::gate overviews_;  // those under way
-  reactor::event changed_;                // since all were looked at last
-  reactor::task_group closing_, ending_;  // joined, never cancelled
-  reactor::task_group tasks_;
+  reactor::gate overviews_;      // those under way
+  reactor::event changed_;       // since all were looked at last
+  reactor::task_group closing_;  // regions; joined, never cancelled
 };
 
 }  // namespace helm::tenants

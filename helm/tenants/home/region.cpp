@@ -135,6 +135,13 @@ awaitable<void> region::reconnect(reactor::secret raw, std::string hash) {
       connection_ =
           std::make_shared<k8s::cluster>(loop_, std::move(*to), std::move(o), options_.log);
       connection_->start();
+      if (options_.watched) {
+        cluster_view::options o = *options_.watched;
+        o.limits = options_.limits;
+        o.log = options_.log;
+        view_ = std::make_shared<cluster_view>(loop_, connection_->api(), std::move(o));
+        view_->start();
+      }
     }
   }
   known_ = true;
@@ -144,11 +151,14 @@ awaitable<void> region::reconnect(reactor::secret raw, std::string hash) {
 void region::leave() {
   if (!connection_) return;
   connection_->forget_observers();
-  closing_.start("close region " + secret_key_.text(), close(std::exchange(connection_, nullptr)));
+  closing_.start("close region " + secret_key_.text(),
+                 close(std::exchange(connection_, nullptr), std::exchange(view_, nullptr)));
 }
 
-awaitable<void> region::close(std::shared_ptr<k8s::cluster> leaving) {
+awaitable<void> region::close(std::shared_ptr<k8s::cluster> leaving,
+                              std::shared_ptr<cluster_view> view) {
   if (options_.before_end) co_await options_.before_end(*leaving);
+  if (view) co_await view->stop();
   co_await leaving->stop();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/placed/cluster_view.hpp"
 #include "helm/tenants/plan/deployment_plan.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/informer.hpp"
@@ -36,6 +37,8 @@ public:
     std::string field_manager;
     k8s::watch_limits limits;
     reactor::logger log;
+    /// For the watches there; without limits and log. None: nothing is watched.
+    std::optional<cluster_view::options> watched;
     /// What the way there is changed.
     std::function<void()> on_change;
     /// The connection is about to end: what works on it is ended in order.
@@ -48,6 +51,8 @@ public:
   std::optional<edge_facts> way() const;
   /// Null without one that can be used.
   const std::shared_ptr<k8s::cluster>& connected() const noexcept { return connection_; }
+  /// What is watched there; null: nothing, the server is asked.
+  const std::shared_ptr<cluster_view>& view() const noexcept { return view_; }
   /// Who may use it, as the Secret's annotation says; empty where it has none.
   const std::string& grant() const noexcept { return grant_; }
   /// Of the kubeconfig's bytes.
@@ -63,7 +68,7 @@ private:
   awaitable<void> follow();
   awaitable<void> reconnect(reactor::secret raw, std::string hash);
   void leave();
-  awaitable<void> close(std::shared_ptr<k8s::cluster> leaving);
+  awaitable<void> close(std::shared_ptr<k8s::cluster> leaving, std::shared_ptr<cluster_view> view);
 
   reactor::loop& loop_;
   k8s::object_key secret_key_;
@@ -74,6 +79,7 @@ private:
   reactor::steady_time tried_since_{};
   std::uint64_t returns_ = 0;
   std::shared_ptr<k8s::cluster> connection_;
+  std::shared_ptr<cluster_view> view_;  // of the connection
   reactor::waiters changed_;
   reactor::task_group closing_;  // joined, never cancelled: what leaves must leave in order
   reactor::task_group tasks_;

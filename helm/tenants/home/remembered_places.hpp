@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/tenants/cluster/ledger.hpp"
+#include "helm/placed/ledger.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/meta.hpp"
 

@@ -42,21 +42,6 @@ std::string deployment_fingerprint_annotation(std::string_view secret_ns,
   return fingerprint_annotation(std::string(secret_ns) + "." + std::string(secret_name));
 }
 
-std::optional<owner_reference> read_owner(std::string_view annotation) {
-  const auto first = annotation.find('/');
-  if (first == annotation.npos) return std::nullopt;
-  const auto second = annotation.find('/', first + 1);
-  if (second == annotation.npos) return std::nullopt;
-  owner_reference out;
-  out.kind = annotation.substr(0, first);
-  out.key.ns = annotation.substr(first + 1, second - first - 1);
-  out.key.name = annotation.substr(second + 1);
-  if (out.kind.empty() || out.key.ns.empty() || out.key.name.empty() ||
-      out.key.name.find('/') != std::string::npos)
-    return std::nullopt;
-  return out;
-}
-
 std::string event_name(std::string_view object, std::int64_t unix_nanoseconds) {
   return std::string(object) + "." + std::to_string(unix_nanoseconds);
 }

@@ -1,21 +1,25 @@
 #pragma once
 
-#include "k8s/client/resource.hpp"
+#include "helm/placed/plan/names.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 /// Every name that is left on objects for Tenants and KryptonDeployments. They are shared with the
 /// original operator and stay verbatim, so that a fleet changes over without touching an object.
+namespace helm::tenants {
+using namespace helm::placed;  // everything here speaks of placed releases
+}
+
 namespace helm::tenants::names {
+
+using namespace helm::placed::names;
 
 inline constexpr std::string_view group = "mesh.openkcm.io";
 inline constexpr std::string_view version = "v1alpha1";
 inline constexpr std::string_view api_version = "mesh.openkcm.io/v1alpha1";
 inline constexpr std::string_view tenant_kind = "Tenant";
 inline constexpr std::string_view deployment_kind = "KryptonDeployment";
-inline constexpr std::string_view field_manager = "windlass-tenants";
 
 /// Annotation on the object, with a cluster's name behind it: the fingerprint of what is installed
 /// there.
@@ -35,17 +39,12 @@ inline constexpr std::string_view workspace = "windlass.dev/workspace";
 /// Annotation on a Secret that leads to a region, read only: the namespaces whose
 /// KryptonDeployments may go there, with commas, or "*".
 inline constexpr std::string_view region_for = "windlass.dev/region-for";
-/// Annotation on a namespace that we made: "Tenant/<ns>/<name>".
-inline constexpr std::string_view owner = "mesh.openkcm.io/owner";
 /// Annotation on a CRD of ours: a lower one is replaced.
 inline constexpr std::string_view crd_revision = "mesh.openkcm.io/crd-revision";
 inline constexpr int our_crd_revision = 1;
 inline constexpr std::string_view cleanup = "mesh.openkcm.io/cleanup";
 inline constexpr std::string_view deployment_cleanup =
     "mesh.openkcm.io/kryptondeployment-finalizer";
-/// Label on a namespace that we made.
-inline constexpr std::string_view managed_by = "app.kubernetes.io/managed-by";
-inline constexpr std::string_view manager = "krypton-operator";
 /// Of each API its own, so that losing one stops that one only.
 inline constexpr std::string_view lease = "krypton-operator";
 inline constexpr std::string_view deployments_lease = "krypton-operator-kryptondeployments";
@@ -70,16 +69,6 @@ std::string deployment_release_name(std::string_view deployment);
 /// to.
 std::string deployment_fingerprint_annotation(std::string_view secret_ns,
                                               std::string_view secret_name);
-
-/// Who made a namespace: "Tenant/default/acme".
-struct owner_reference {
-  std::string kind;
-  k8s::object_key key;
-  std::string text() const { return kind + "/" + key.ns + "/" + key.name; }
-  friend bool operator==(const owner_reference&, const owner_reference&) = default;
-};
-/// None for what does not have three parts.
-std::optional<owner_reference> read_owner(std::string_view annotation);
 
 /// "acme.1769080000000000000": what an Event about the object is called.
 std::string event_name(std::string_view object, std::int64_t unix_nanoseconds);

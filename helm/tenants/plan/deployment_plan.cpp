@@ -27,37 +27,48 @@ bool never_elsewhere(const names::owner_reference&) {
   return false;
 }
 
-class deployment_planning {
-public:
-  explicit deployment_planning(const deployment_world& w)
-      : w_(w), d_(*w.object), waits_(w.retry_in) {
-    if (w.release) waits_ = std::max(waits_, until_next_revision(*w.release, w.now));
-    out_.target = target_of(d_, w.discovery_ns);
-    out_.workspace = d_.meta.name.str();
-    out_.release = names::deployment_release_name(out_.workspace);
-    me_.kind = names::deployment_kind;
-    me_.key = d_.meta.key();
-  }
+const placement_planner_words& words_of_deployments() {
+  static const placement_planner_words words{deployment_event::finalizer_added,
+                                             deployment_event::finalizer_removed,
+                                             deployment_event::namespace_delete_requested,
+                                             deployment_event::release_recovered,
+                                             names::deployment_cleanup,
+                                             deployment_timeout,
+                                             never_elsewhere};
+  return words;
+}
 
-  deployment_plan take() {
+class deployment_planning final : placement_planner {
+public:
+  deployment_planning(const deployment_world& w, deployment_plan& out)
+      : placement_planner(w, named(w, out), w.object->meta, w.object->created,
+                          {std::string(names::deployment_kind), w.object->meta.key()},
+                          words_of_deployments()),
+        w_(w),
+        d_(*w.object),
+        out_(out) {}
+
+  void make() {
     if (d_.meta.deleting())
       clean_up();
     else
       deploy();
-    return std::move(out_);
   }
 
 private:
-  void tell(const k8s::event_kind& what, std::string note) {
-    out_.events.push_back({what, std::move(note)});
+  static deployment_plan& named(const deployment_world& w, deployment_plan& out) {
+    out.target = target_of(*w.object, w.discovery_ns);
+    out.workspace = w.object->meta.name.str();
+    out.release = names::deployment_release_name(out.workspace);
+    return out;
   }
-  void go(deployment_step next, std::string why) {
-    out_.next = next;
-    out_.reason = std::move(why);
-  }
-  void wait(std::string why, std::optional<nanoseconds> again) {
+
+  void rest(std::string why, std::optional<nanoseconds> again) {
     out_.reason = std::move(why);
     out_.again_in = again;
+  }
+  void wait(waits_for why, std::string sentence, std::optional<nanoseconds> again) override {
+    rest(why == waits_for::backoff ? "the last attempt failed" : std::move(sentence), again);
   }
   void say(std::string_view phase, std::string_view why, std::string message) {
     out_.is = deployment_verdict{phase, why, std::move(message)};
@@ -71,16 +82,6 @@ private:
     if (event && !known) tell(*event, message);
     say(phase, why, std::move(message));
   }
-
-  bool is_loser() {
-    std::vector<claimant> all = w_.others;
-    all.push_back({me_, d_.created});
-    owner_ = owner_of(w_.workspace, all, never_elsewhere);
-    return !(owner_ == me_);
-  }
-  std::string conflict() const {
-    return "namespace " + out_.workspace + " belongs to " + owner_.text();
-  }
   std::string_view noted() const {
     return d_.meta.annotations.get(
         names::deployment_fingerprint_annotation(out_.target.ns, out_.target.name));
@@ -89,48 +90,28 @@ private:
   // -- 15.4
 
   void deploy() {
-    if (!names_are_there()) return;
-    if (const std::string why = w_.reserved.reason(out_.workspace); !why.empty()) {
-      complain("Error", deployment_reason("NamespaceReserved"), why,
-               &deployment_event::namespace_reserved);
-      wait(why, std::nullopt);
+    if (!names_are_there() || !name_is_free() ||
+        !has_finalizer("it must not go before its release"))
       return;
-    }
-    if (!d_.meta.has_finalizer(names::deployment_cleanup)) {
-      tell(deployment_event::finalizer_added, out_.release);
-      go(deployment_step::add_finalizer, "it must not go before its release");
-      return;
-    }
     if (w_.routing_told != out_.target) tell(deployment_event::routing, out_.target.text());
-    if (w_.edge.is != edge_state::ready) {
-      complain("Error", deployment_reason("EdgeUnavailable"),
-               "Secret " + out_.target.text() + ": " + w_.edge.problem,
-               &deployment_event::edge_unavailable);
-      wait(out_.is->message, pause_after(setback::edge, 1));
-      return;
-    }
-    if (w_.running != operation::none) {
-      wait("an operation on " + out_.release + " is under way", std::nullopt);
-      return;
-    }
-    if (is_loser()) {
-      complain("Error", deployment_reason("NamespaceConflict"), conflict(),
-               &deployment_event::namespace_conflict);
-      wait(conflict(), standard_pause);
-      return;
-    }
-    if (w_.workspace.is == workspace_state::terminating) {
-      wait("namespace " + out_.workspace + " is terminating", pause_after(setback::terminating, 1));
-      return;
-    }
-    if (w_.workspace.is == workspace_state::absent) {
-      if (w_.retry_in > nanoseconds(0))
-        wait("namespace " + out_.workspace + " could not be made", w_.retry_in);
-      else
-        go(deployment_step::create_namespace, "namespace " + out_.workspace + " is not there");
-      return;
-    }
-    check();
+    if (w_.edge.is != edge_state::ready) return no_way();
+    if (is_idle() && namespace_is_there()) follow_release();
+  }
+  void reserved(const std::string& why) override {
+    complain("Error", deployment_reason("NamespaceReserved"), why,
+             &deployment_event::namespace_reserved);
+  }
+  void lost(const std::string& conflict) override {
+    complain("Error", deployment_reason("NamespaceConflict"), conflict,
+             &deployment_event::namespace_conflict);
+    rest(conflict, standard_pause);
+  }
+  void terminating() override {}
+  void no_way() {
+    complain("Error", deployment_reason("EdgeUnavailable"),
+             "Secret " + out_.target.text() + ": " + w_.edge.problem,
+             &deployment_event::edge_unavailable);
+    rest(out_.is->message, pause_after(setback::edge, 1));
   }
 
   bool names_are_there() {
@@ -140,82 +121,57 @@ private:
     if (!lacking.empty()) {
       complain("Error", deployment_reason("AccountMissing"), lacking,
                &deployment_event::account_missing);
-      wait(lacking, standard_pause);
+      rest(lacking, standard_pause);
       return false;
     }
     if (w_.account_told != d_.account) tell(deployment_event::account_validated, d_.account);
     if (!d_.region.empty()) return true;
     complain("Error", deployment_reason("EdgeUnavailable"), "spec.region.name is empty",
              &deployment_event::edge_unavailable);
-    wait(out_.is->message, pause_after(setback::edge, 1));
+    rest(out_.is->message, pause_after(setback::edge, 1));
     return false;
   }
 
-  /// 15.5 and 15.6: what is missing is put back, what differs is upgraded, and nothing else is
-  /// written.
-  void check() {
-    if (!w_.release || w_.release->state == status::uninstalled) {
-      const bool never = !w_.release;
-      const std::string what =
-          out_.release + (never ? ": there is no release" : ": the release is uninstalled");
-      repair(deployment_step::install, what,
-             never ? deployment_event::release_missing : deployment_event::release_not_installed);
-      return;
-    }
-    switch (w_.release->state) {
-      case status::pending_install:
-      case status::pending_upgrade:
-      case status::pending_rollback: recover(); return;
-      case status::uninstalling:
-        go_unless_waiting(deployment_step::finish_uninstall, "its uninstall has begun");
-        return;
-      case status::deployed: compare(); return;
-      case status::failed:
-      case status::superseded:
-      case status::unknown:
-      case status::uninstalled:
-        apply(deployment_step::upgrade,
-              "the release is " + std::string(to_string(w_.release->state)));
-        return;
-    }
-  }
+  // -- 15.5 and 15.6: what is missing is put back, what differs is upgraded, and nothing else is
+  // written
 
-  void compare() {
+  void absent() override {
+    const bool never = !w_.release;
+    const std::string what =
+        out_.release + (never ? ": there is no release" : ": the release is uninstalled");
+    repair(step::install, what,
+           never ? deployment_event::release_missing : deployment_event::release_not_installed);
+  }
+  void upgrade(std::string why) override { change(step::upgrade, std::move(why)); }
+
+  void deployed() override {
     if (noted() != w_.wanted.fingerprint) {
       if (!w_.applied.empty() && w_.applied == w_.wanted.fingerprint)
-        go_unless_waiting(deployment_step::note_fingerprint, "only the annotation is missing");
-      else
-        apply(deployment_step::upgrade, "another chart, version or values are asked for");
-      return;
+        return go_unless_waiting(step::note_fingerprint, "only the annotation is missing");
+      return change(step::upgrade, "another chart, version or values are asked for");
     }
     if (!w_.check_problem.empty()) {
       complain("Error", deployment_reason("HealthCheckFailed"), w_.check_problem, nullptr);
-      wait(w_.check_problem, standard_pause);
-      return;
+      return rest(w_.check_problem, standard_pause);
     }
-    if (!w_.missing.empty()) {
-      repair(deployment_step::upgrade, "missing: " + named(w_.missing),
-             deployment_event::repair_triggered);
-      return;
-    }
+    if (!w_.missing.empty())
+      return repair(step::upgrade, "missing: " + helm::placed::named(w_.missing),
+                    deployment_event::repair_triggered);
     judge_workloads();
   }
 
   void judge_workloads() {
-    if (!w_.workloads) {
-      go(deployment_step::look_at_workloads, "whether they are available is not known");
-      return;
-    }
+    if (!w_.workloads)
+      return go(step::look_at_workloads, "whether they are available is not known");
     if (!w_.workloads->ready) {
       complain("Pending", deployment_reason("NotReady"), w_.workloads->message,
                &deployment_event::not_ready);
-      wait(w_.workloads->message, readiness_pause);
-      return;
+      return rest(w_.workloads->message, readiness_pause);
     }
     const k8s::condition* was = k8s::find_condition(d_.status.conditions, "Ready");
     if (!was || !was->is_true()) tell(deployment_event::ready, out_.release);
     say("Ready", deployment_reason("Deployed"), out_.release + " is deployed");
-    wait("it is as wanted", w_.check_interval);
+    rest("it is as wanted", w_.check_interval);
     leave_former_regions();
   }
 
@@ -231,25 +187,12 @@ private:
       }
       out_.leaving = f.target;
       tell(deployment_event::rerouted, f.target.text() + " to " + out_.target.text());
-      go(deployment_step::leave_former_region, "it moved from " + f.target.text());
+      go(step::leave_former_region, "it moved from " + f.target.text());
       return;
     }
   }
 
-  void recover() {
-    const nanoseconds left =
-        until_abandoned(*w_.release, w_.now, w_.pending_seen, deployment_timeout);
-    const std::string what = out_.release + " revision " + std::to_string(w_.release->revision) +
-                             " is " + std::string(to_string(w_.release->state));
-    if (left > nanoseconds(0)) {
-      wait(what, left);
-      return;
-    }
-    tell(deployment_event::release_recovered, what + ", and no process can be working on it any more");
-    go(deployment_step::recover, what);
-  }
-
-  void repair(deployment_step what, const std::string& why, const k8s::event_kind& event) {
+  void repair(step what, const std::string& why, const k8s::event_kind& event) {
     const bool may_begin = waits_ <= nanoseconds(0) && w_.wanted.version_problem.empty();
     if (may_begin) {
       const std::size_t before = out_.events.size();
@@ -258,35 +201,23 @@ private:
       if (fresh && event.reason != deployment_event::repair_triggered.reason)
         tell(deployment_event::repair_triggered, why);
     }
-    apply(what, why);
+    change(what, why);
     if (may_begin && !out_.again_in) out_.again_in = repair_pause;
   }
 
-  void apply(deployment_step what, std::string why) {
+  void change(step what, std::string why) {
+    if (w_.wanted.version_problem.empty()) return apply(what, std::move(why));
+    say("Error", deployment_reason("HelmFailed"), w_.wanted.version_problem);
+    rest(w_.wanted.version_problem, std::nullopt);
+  }
+  void after_failure() override {
     using chart = chart_facts::state;
-    if (!w_.wanted.version_problem.empty()) {
-      say("Error", deployment_reason("HelmFailed"), w_.wanted.version_problem);
-      wait(w_.wanted.version_problem, std::nullopt);
-    } else if (waits_ > nanoseconds(0)) {
-      if (w_.chart.is == chart::not_loaded || w_.chart.is == chart::version_not_found)
-        complain("Error", deployment_reason("HelmFailed"), w_.chart.problem,
-                 &deployment_event::deploy_failed);
-      wait("the last attempt failed", waits_);
-    } else if (w_.chart.is == chart::loading) {
-      wait(w_.wanted.chart.text() + " is being fetched", std::nullopt);
-    } else if (w_.chart.is != chart::loaded) {
-      go(deployment_step::load_chart, std::move(why));
-    } else {
-      go(what, std::move(why));
-    }
+    if (w_.chart.is == chart::not_loaded || w_.chart.is == chart::version_not_found)
+      complain("Error", deployment_reason("HelmFailed"), w_.chart.problem,
+               &deployment_event::deploy_failed);
+    rest("the last attempt failed", waits_);
   }
-
-  void go_unless_waiting(deployment_step next, std::string why) {
-    if (waits_ > nanoseconds(0))
-      wait("the last attempt failed", waits_);
-    else
-      go(next, std::move(why));
-  }
+  void begin(step what, std::string why) override { go(what, std::move(why)); }
 
   // -- 15.7
 
@@ -297,80 +228,30 @@ private:
     }
     if (d_.meta.annotations.get(names::deleting) != "true") {
       tell(deployment_event::delete_started, out_.release);
-      go(deployment_step::tell_deletion, "it was deleted");
-      return;
+      return go(step::tell_deletion, "it was deleted");
     }
-    if (out_.target.name.empty()) {
-      let_go("it never went anywhere");
-      return;
-    }
-    if (w_.edge.is == edge_state::secret_missing) {
-      abandon("Secret " + out_.target.text() + " is gone");
-      return;
-    }
-    if (w_.edge.is == edge_state::not_granted && !w_.was_there) {
-      leave_all();
-      return;
-    }
+    if (out_.target.name.empty()) return let_go("it never went anywhere");
+    if (w_.edge.is == edge_state::secret_missing)
+      return abandon("Secret " + out_.target.text() + " is gone");
+    if (w_.edge.is == edge_state::not_granted && !w_.was_there) return nothing_left();
     const bool began = w_.cleaning_since != reactor::wall_time{};
-    if (began && w_.now - w_.cleaning_since >= abandon_after) {
-      abandon("cleaning up failed for " + reactor::format_duration(abandon_after));
-      return;
-    }
-    if (w_.edge.is != edge_state::ready) {
-      complain("Error", deployment_reason("EdgeUnavailable"),
-               "Secret " + out_.target.text() + ": " + w_.edge.problem,
-               &deployment_event::edge_unavailable);
-      wait(out_.is->message, pause_after(setback::edge, 1));
-      return;
-    }
-    if (is_loser()) {
-      let_go(conflict());
-      return;
-    }
-    if (w_.running == operation::install || w_.running == operation::upgrade) {
-      go(deployment_step::stop_operation, "it was deleted while an operation was under way");
-      return;
-    }
-    if (w_.running == operation::uninstall) {
-      wait(out_.release + " is being uninstalled", std::nullopt);
-      return;
-    }
-    if (w_.release && w_.release->state != status::uninstalled) {
-      go_unless_waiting(deployment_step::uninstall, "it was deleted");
-      return;
-    }
-    remove_namespace();
-  }
-
-  void remove_namespace() {
-    if (!may_delete(w_.workspace, out_.workspace, me_, w_.discovery_ns)) {
-      leave_all();
-      return;
-    }
-    if (w_.workspace.is == workspace_state::terminating) {
-      const bool patient = w_.now - w_.deleting_namespace_since < namespace_patience;
-      wait("namespace " + out_.workspace + " is terminating",
-           patient ? namespace_poll : pause_after(setback::terminating, 1));
-      return;
-    }
-    go_unless_waiting(deployment_step::delete_namespace, "we made namespace " + out_.workspace);
-    if (out_.next == deployment_step::delete_namespace)
-      tell(deployment_event::namespace_delete_requested, out_.workspace);
+    if (began && w_.now - w_.cleaning_since >= abandon_after)
+      return abandon("cleaning up failed for " + reactor::format_duration(abandon_after));
+    if (w_.edge.is != edge_state::ready) return no_way();
+    if (is_loser()) return let_go(conflict());
+    uninstall();
   }
 
   /// It may have been elsewhere before, where nobody cleaned up yet.
-  void leave_all() {
+  void nothing_left() override {
     for (const former_region& f : w_.former) {
       if (f.target == out_.target || f.edge.is == edge_state::secret_missing) continue;
-      if (f.edge.is != edge_state::ready) {
-        wait("Secret " + f.target.text() + ": " + f.edge.problem, pause_after(setback::edge, 1));
-        return;
-      }
+      if (f.edge.is != edge_state::ready)
+        return rest("Secret " + f.target.text() + ": " + f.edge.problem,
+                    pause_after(setback::edge, 1));
       out_.leaving = f.target;
-      go_unless_waiting(deployment_step::leave_former_region,
-                        "it was in " + f.target.text() + " before");
-      return;
+      return go_unless_waiting(step::leave_former_region,
+                               "it was in " + f.target.text() + " before");
     }
     let_go("nothing of it is left");
   }
@@ -379,41 +260,13 @@ private:
     tell(deployment_event::cleanup_abandoned, why);
     let_go(std::move(why));
   }
-  void let_go(std::string why) {
-    tell(deployment_event::finalizer_removed, out_.release);
-    go(deployment_step::remove_finalizer, std::move(why));
-  }
 
   const deployment_world& w_;
   const krypton_deployment& d_;
-  nanoseconds waits_;  // before an operation may begin
-  names::owner_reference me_, owner_;
-  deployment_plan out_;
+  deployment_plan& out_;
 };
 
 }  // namespace
-
-std::string_view name_of(deployment_step s) noexcept {
-  switch (s) {
-    case deployment_step::none: return "none";
-    case deployment_step::add_finalizer: return "add-finalizer";
-    case deployment_step::create_namespace: return "create-namespace";
-    case deployment_step::load_chart: return "load-chart";
-    case deployment_step::install: return "install";
-    case deployment_step::upgrade: return "upgrade";
-    case deployment_step::recover: return "recover";
-    case deployment_step::finish_uninstall: return "finish-uninstall";
-    case deployment_step::note_fingerprint: return "note-fingerprint";
-    case deployment_step::look_at_workloads: return "look-at-workloads";
-    case deployment_step::leave_former_region: return "leave-former-region";
-    case deployment_step::tell_deletion: return "tell-deletion";
-    case deployment_step::stop_operation: return "stop-operation";
-    case deployment_step::uninstall: return "uninstall";
-    case deployment_step::delete_namespace: return "delete-namespace";
-    case deployment_step::remove_finalizer: return "remove-finalizer";
-  }
-  return "";
-}
 
 deployment_plan plan_deployment(const deployment_world& w) {
   deployment_plan out;
@@ -421,7 +274,8 @@ deployment_plan plan_deployment(const deployment_world& w) {
     out.reason = "it is gone";
     return out;
   }
-  return deployment_planning(w).take();
+  deployment_planning(w, out).make();
+  return out;
 }
 
 tenant_status status_after(const krypton_deployment& now_is, const deployment_verdict& is,

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "helm/placed/plan/availability.hpp"
 #include "helm/tenants/kinds/krypton_deployment.hpp"
-#include "helm/tenants/plan/availability.hpp"
 #include "helm/tenants/plan/tenant_plan.hpp"
 
 #include <cstdint>
@@ -34,54 +34,21 @@ struct former_region {
 };
 
 /// Copies of everything that decides about one KryptonDeployment, as it was when its turn came.
-struct deployment_world {
+struct deployment_world
+    : placement_facts {  // wanted.values: {replicaCount: 1} and the central ones over it
   std::optional<krypton_deployment> object;
-  std::string discovery_ns;
-  reserved_namespaces reserved;
-  edge_facts edge;         // of the target
-  bool was_there = false;  // we put the release there
-  workspace_facts workspace;
-  std::vector<claimant> others;
-  desired_release wanted;  // values: {replicaCount: 1} and the central ones over it
-  std::optional<release_facts> release;
-  std::optional<reactor::wall_time> pending_seen;
-  chart_facts chart;
+  edge_facts edge;                        // of the target
+  bool was_there = false;                 // we put the release there
   std::vector<std::string> missing;       // objects of the release that are gone
   std::string check_problem;              // why that is not known
   std::optional<availability> workloads;  // none: not looked at yet
   std::vector<former_region> former;
-  attempt_key attempt;  // as of a tenant
-  nanoseconds retry_in{}, check_interval = std::chrono::seconds(60);
-  operation running = operation::none;
+  nanoseconds check_interval = std::chrono::seconds(60);
   // Of this process:
-  std::string applied;                  // as of a tenant
   std::string account_told;             // for which AccountValidated was told
   k8s::object_key routing_told;         // for which Routing was told
   reactor::wall_time cleaning_since{};  // when cleaning up began to fail
-  reactor::wall_time deleting_namespace_since{};
-  reactor::wall_time now{};
 };
-
-enum class deployment_step : std::uint8_t {
-  none,
-  add_finalizer,
-  create_namespace,
-  load_chart,
-  install,
-  upgrade,
-  recover,
-  finish_uninstall,
-  note_fingerprint,
-  look_at_workloads,
-  leave_former_region,  // uninstall there, delete its namespace, forget its fingerprint
-  // cleaning up
-  tell_deletion,  // by the annotation that Tenants have too
-  stop_operation,
-  uninstall,
-  delete_namespace,
-  remove_finalizer,
-};
-std::string_view name_of(deployment_step s) noexcept;
 
 /// What the condition Ready and the phase say next; nothing of them changes without it.
 struct deployment_verdict {
@@ -91,14 +58,9 @@ struct deployment_verdict {
   friend bool operator==(const deployment_verdict&, const deployment_verdict&) = default;
 };
 
-struct deployment_plan {
-  deployment_step next = deployment_step::none;
+struct deployment_plan : placement_plan {
   k8s::object_key target;  // the Secret that leads to the region
-  std::string release, workspace;
-  std::string reason;
   std::optional<deployment_verdict> is;
-  std::vector<told> events;
-  std::optional<nanoseconds> again_in;
   std::optional<k8s::object_key> leaving;  // of leave_former_region
   friend bool operator==(const deployment_plan&, const deployment_plan&) = default;
 };

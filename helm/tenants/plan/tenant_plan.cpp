@@ -1,10 +1,10 @@
 #include "helm/tenants/plan/tenant_plan.hpp"
 
+#include "helm/placed/plan/safety.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/names.hpp"
-#include "helm/tenants/plan/safety.hpp"
 
 #include <algorithm>
 
@@ -20,35 +20,69 @@ bool may_live_elsewhere(const names::owner_reference& who) {
   return who.kind != names::tenant_kind;
 }
 
-class tenant_planning {
+const placement_planner_words& words_of_tenants() {
+  static const placement_planner_words words{tenant_event::finalizer_added,
+                                             tenant_event::finalizer_removed,
+                                             tenant_event::workspace_delete_requested,
+                                             tenant_event::release_recovered,
+                                             names::cleanup,
+                                             operation_timeout,
+                                             may_live_elsewhere};
+  return words;
+}
+
+const units::hold_kind& hold_kind_of(waits_for why) noexcept {
+  switch (why) {
+    case waits_for::operating: return hold_code::operating;
+    case waits_for::conflict: return hold_code::conflict;
+    case waits_for::namespace_reserved: return hold_code::namespace_reserved;
+    case waits_for::namespace_terminating: return hold_code::namespace_terminating;
+    case waits_for::namespace_failed: return hold_code::namespace_failed;
+    case waits_for::release_pending: return hold_code::release_pending;
+    case waits_for::backoff: return hold_code::backoff;
+    case waits_for::chart_loading: return hold_code::chart_loading;
+  }
+  return hold_code::backoff;
+}
+
+class tenant_planning final : placement_planner {
 public:
-  explicit tenant_planning(const tenant_world& w) : w_(w), t_(*w.object), waits_(w.retry_in) {
-    out_.workspace = t_.workload_namespace();
-    out_.release = names::release_name(t_.meta.name.view(), w.cluster);
-    me_.kind = names::tenant_kind;
-    me_.key = t_.meta.key();
-    if (w.release) waits_ = std::max(waits_, until_next_revision(*w.release, w.now));
+  tenant_planning(const tenant_world& w, tenant_plan& out)
+      : placement_planner(w, named(w, out), w.object->meta, w.object->created,
+                          {std::string(names::tenant_kind), w.object->meta.key()},
+                          words_of_tenants()),
+        w_(w),
+        t_(*w.object),
+        out_(out) {
     if (w.release && w.release->state != status::uninstalled)
       out_.from = w.release->chart_name + " " + w.release->chart_version;
   }
 
-  tenant_plan take() {
+  void make() {
     if (t_.meta.deleting())
       clean_up();
     else
       install_or_not();
     if (out_.hold) out_.action = "held";
-    return std::move(out_);
   }
 
 private:
+  static tenant_plan& named(const tenant_world& w, tenant_plan& out) {
+    out.workspace = w.object->workload_namespace();
+    out.release = names::release_name(w.object->meta.name.view(), w.cluster);
+    return out;
+  }
+
   // -- what a plan says
 
-  void wait(const units::hold_kind& why, std::string sentence, std::optional<nanoseconds> again) {
+  void hold(const units::hold_kind& why, std::string sentence, std::optional<nanoseconds> again) {
     out_.hold = units::hold{me_.key.text(), std::string(why.code), std::move(sentence),
                             std::string(why.released)};
     out_.reason = out_.hold->sentence;
     out_.again_in = again;
+  }
+  void wait(waits_for why, std::string sentence, std::optional<nanoseconds> again) override {
+    hold(hold_kind_of(why), std::move(sentence), again);
   }
   void say(happening what, std::string message) {
     out_.is = what;
@@ -65,76 +99,33 @@ private:
     if (!known && kind.event) tell(*kind.event, note);
     say(what, std::move(message));
   }
-  void tell(const k8s::event_kind& what, std::string note) {
-    out_.events.push_back({what, std::move(note)});
-  }
-  void go(step next, std::string reason) {
-    out_.next = next;
-    out_.reason = std::move(reason);
-  }
-
-  // -- who acts
-
-  bool is_loser() {
-    std::vector<claimant> all = w_.others;
-    all.push_back({me_, t_.created});
-    owner_ = owner_of(w_.workspace, all, may_live_elsewhere);
-    return !(owner_ == me_);
-  }
-  std::string conflict() const {
-    return "namespace " + out_.workspace + " belongs to " + owner_.text();
-  }
 
   // -- the first install, and what holds it
 
   void install_or_not() {
-    if (!t_.problem.empty()) {
-      wait(hold_code::invalid_spec, t_.problem, std::nullopt);
+    if (!t_.problem.empty()) return hold(hold_code::invalid_spec, t_.problem, std::nullopt);
+    if (concern_of(t_, w_) != concern::ours) return pass_over();
+    if (!is_idle()) return;
+    if (t_.is_workspace_open()) return ask_for_workspace();
+    if (!name_is_free() || !has_finalizer("it must not go before its release") ||
+        !namespace_is_there())
       return;
-    }
-    if (concern_of(t_, w_) != concern::ours) {
-      pass_over();
-      return;
-    }
-    if (w_.running != operation::none) {
-      wait(hold_code::operating, "an operation on " + out_.release + " is under way", std::nullopt);
-      return;
-    }
-    if (t_.is_workspace_open()) {
-      ask_for_workspace();
-      return;
-    }
-    if (const std::string why = w_.reserved.reason(out_.workspace); !why.empty()) {
-      complain(happening::namespace_reserved, why, why);
-      wait(hold_code::namespace_reserved, why, std::nullopt);
-      return;
-    }
-    if (!t_.meta.has_finalizer(names::cleanup)) {
-      tell(tenant_event::finalizer_added, out_.release);
-      go(step::add_finalizer, "it must not go before its release");
-      return;
-    }
-    if (is_loser()) {
-      out_.from.clear();  // the release of that name is the other's
-      complain(happening::namespace_conflict, conflict(), conflict());
-      wait(hold_code::conflict, conflict(), std::nullopt);
-      return;
-    }
-    if (w_.workspace.is == workspace_state::terminating) {
-      say(happening::namespace_terminating, "namespace " + out_.workspace + " is terminating");
-      wait(hold_code::namespace_terminating, out_.message, pause_after(setback::terminating, 1));
-      return;
-    }
-    if (w_.workspace.is == workspace_state::absent) {
-      make_namespace();
-      return;
-    }
     if (!w_.wanted.version_problem.empty()) {
       complain(happening::version_invalid, w_.wanted.version_problem, w_.wanted.chart.version);
-      wait(hold_code::version_invalid, w_.wanted.version_problem, std::nullopt);
-      return;
+      return hold(hold_code::version_invalid, w_.wanted.version_problem, std::nullopt);
     }
-    decide();
+    follow_release();  // table 7.7
+  }
+  void reserved(const std::string& why) override {
+    complain(happening::namespace_reserved, why, why);
+  }
+  void lost(const std::string& conflict) override {
+    out_.from.clear();  // the release of that name is the other's
+    complain(happening::namespace_conflict, conflict, conflict);
+    wait(waits_for::conflict, conflict, std::nullopt);
+  }
+  void terminating() override {
+    say(happening::namespace_terminating, "namespace " + out_.workspace + " is terminating");
   }
 
   /// Another namespace would be a second release beside the one that the original operator made.
@@ -150,7 +141,7 @@ private:
         t_.status.conditions, std::string(condition_prefix::progress) + w_.cluster);
     if (!is || is->message != safe_message(sentence)) tell(tenant_event::workspace_open, sentence);
     say(happening::held, sentence);
-    wait(hold_code::workspace_open, sentence, std::nullopt);
+    hold(hold_code::workspace_open, sentence, std::nullopt);
   }
 
   void pass_over() {
@@ -161,49 +152,22 @@ private:
                                                    ", the release " + out_.release + " stays");
   }
 
-  void make_namespace() {
-    if (w_.retry_in > nanoseconds(0)) {
-      wait(hold_code::namespace_failed, "namespace " + out_.workspace + " could not be made",
-           w_.retry_in);
-      return;
-    }
-    go(step::create_namespace, "namespace " + out_.workspace + " is not there");
-  }
+  // -- table 7.7
 
-  /// Table 7.7.
-  void decide() {
-    const bool noted = t_.fingerprint(w_.cluster) == w_.wanted.fingerprint;
-    if (!w_.release || w_.release->state == status::uninstalled) {
-      operate(step::install, "there is no release");
-      return;
-    }
-    switch (w_.release->state) {
-      case status::deployed:
-        if (noted)
-          keep();
-        else if (is_noted_by_the_original())
-          note();
-        else if (!w_.applied.empty() && w_.applied == w_.wanted.fingerprint)
-          note();
-        else
-          operate(step::upgrade, t_.fingerprint(w_.cluster).empty()
-                                     ? "the release has no fingerprint"
-                                     : "another chart, version or values are asked for");
-        return;
-      case status::pending_install:
-      case status::pending_upgrade:
-      case status::pending_rollback: recover(); return;
-      case status::uninstalling:
-        out_.action = "install";
-        go_unless_waiting(step::finish_uninstall, "its uninstall has begun");
-        return;
-      case status::failed:
-      case status::superseded:
-      case status::unknown:
-      case status::uninstalled:
-        operate(step::upgrade, "the release is " + std::string(to_string(w_.release->state)));
-        return;
-    }
+  void absent() override { operate(step::install, "there is no release"); }
+  void upgrade(std::string why) override { operate(step::upgrade, std::move(why)); }
+  void finishes_uninstall() override { out_.action = "install"; }
+  void recovers() override { out_.action = "upgrade"; }
+  void deployed() override {
+    const bool applied = !w_.applied.empty() && w_.applied == w_.wanted.fingerprint;
+    if (t_.fingerprint(w_.cluster) == w_.wanted.fingerprint)
+      keep();
+    else if (is_noted_by_the_original() || applied)
+      note();
+    else
+      operate(step::upgrade, t_.fingerprint(w_.cluster).empty()
+                                 ? "the release has no fingerprint"
+                                 : "another chart, version or values are asked for");
   }
 
   /// The original operator hashes where the chart is and not its values: where the release has the
@@ -219,17 +183,13 @@ private:
     drift_findings found = w_.drift;
     found.moved = std::move(moved);
     const std::string drift = found.text();
-    if (found.any() && w_.on_drift == drift_mode::heal) {
-      repair(drift);
-      return;
-    }
+    if (found.any() && w_.on_drift == drift_mode::heal) return repair(drift);
     // Whoever noted the fingerprint may have died before it said so.
     if (found.moved.empty()) out_.applied_chart = w_.wanted.chart.text();
     if (found.any() && w_.on_drift == drift_mode::report) {
       if (w_.drift_told != drift) tell(tenant_event::drift_detected, drift);
       say(happening::drifted, drift);
-      wait(hold_code::drifted, drift, std::nullopt);
-      return;
+      return hold(hold_code::drifted, drift, std::nullopt);
     }
     out_.action = "skip";
     say(happening::no_change, out_.release + " is as wanted");
@@ -239,35 +199,10 @@ private:
 
   void note() {
     out_.action = "skip";
-    if (w_.retry_in > nanoseconds(0)) {
-      wait(hold_code::fingerprint_unsaved, "the fingerprint could not be noted", w_.retry_in);
-      return;
-    }
-    go(step::note_fingerprint, "the release is as wanted, the annotation is not");
-  }
-
-  void recover() {
-    const nanoseconds left = until_abandoned(*w_.release, w_.now, w_.pending_seen);
-    const std::string what = out_.release + " revision " + std::to_string(w_.release->revision) +
-                             " is " + std::string(to_string(w_.release->state));
-    if (left > nanoseconds(0) || !keeps(safety_rule::recovery)) {
-      wait(hold_code::release_pending, what, left);
-      return;
-    }
-    out_.action = "upgrade";
-    tell(tenant_event::release_recovered, what + ", and no process can be working on it any more");
-    go(step::recover, what);
-  }
-
-  void wait_for_retry() {
-    wait(hold_code::backoff, "the last operation on " + out_.release + " failed", waits_);
-  }
-  /// The step, unless the last attempt failed a moment ago.
-  void go_unless_waiting(step next, std::string reason) {
-    if (waits_ > nanoseconds(0))
-      wait_for_retry();
+    if (w_.retry_in > nanoseconds(0))
+      hold(hold_code::fingerprint_unsaved, "the fingerprint could not be noted", w_.retry_in);
     else
-      go(next, std::move(reason));
+      go(step::note_fingerprint, "the release is as wanted, the annotation is not");
   }
 
   void operate(step what, std::string why) {
@@ -288,26 +223,18 @@ private:
     if (out_.next == step::upgrade) tell(tenant_event::repair_triggered, drift);
   }
 
-  void apply(step what, std::string why) {
+  void after_failure() override {
     using chart = chart_facts::state;
-    const bool waits = waits_ > nanoseconds(0);
-    if (waits && w_.chart.is == chart::not_loaded) {
+    if (w_.chart.is == chart::not_loaded)
       lacks_chart(happening::chart_not_loaded, hold_code::chart_not_loaded, w_.wanted.chart.repo);
-    } else if (waits && w_.chart.is == chart::version_not_found) {
+    else if (w_.chart.is == chart::version_not_found)
       lacks_chart(happening::version_not_found, hold_code::version_not_found,
                   w_.wanted.chart.version);
-    } else if (waits) {
-      wait_for_retry();
-    } else if (w_.chart.is == chart::loading) {
-      wait(hold_code::chart_loading, w_.wanted.chart.text() + " is being fetched", std::nullopt);
-    } else if (w_.chart.is != chart::loaded) {
-      go(step::load_chart, std::move(why));
-    } else {
-      begin(what, std::move(why));
-    }
+    else
+      wait(waits_for::backoff, "the last operation on " + out_.release + " failed", waits_);
   }
 
-  void begin(step what, std::string why) {
+  void begin(step what, std::string why) override {
     const bool install = what == step::install;
     const std::string with = out_.release + " with " + w_.wanted.chart.text();
     if (install && names::read_owner(w_.workspace.owner) != me_)
@@ -328,7 +255,7 @@ private:
     nanoseconds again = waits_;
     if (w_.skip == chart_skip::allowed && !ready)
       again = std::max(again, pause_after(setback::chart_skipped, 1));
-    wait(why, w_.chart.problem, again);
+    hold(why, w_.chart.problem, again);
   }
 
   // -- 7.8
@@ -345,63 +272,30 @@ private:
     }
     if (t_.wants_no_uninstall()) {
       tell(tenant_event::cleanup_skipped, out_.release);
-      let_go("its annotation asks to leave the release");
-      return;
+      return let_go("its annotation asks to leave the release");
     }
-    if (is_loser()) {  // the release of that name is the other's
-      let_go(conflict());
-      return;
-    }
+    if (is_loser()) return let_go(conflict());  // the release of that name is the other's
     if (w_.release && w_.release->state != status::uninstalled) out_.action = "uninstall";
     if (t_.meta.annotations.get(names::deleting) != "true") {
       say(happening::deleting, "uninstalling " + out_.release);
       tell(tenant_event::delete_started, out_.release);
-      go(step::mark_deleting, "it was deleted");
-      return;
+      return go(step::mark_deleting, "it was deleted");
     }
-    if (w_.running == operation::install || w_.running == operation::upgrade) {
-      go(step::stop_operation, "it was deleted while an operation was under way");
-      return;
-    }
-    if (w_.running == operation::uninstall) {
-      wait(hold_code::operating, out_.release + " is being uninstalled", std::nullopt);
-      return;
-    }
-    if (w_.release && w_.release->state != status::uninstalled) {
-      go_unless_waiting(step::uninstall, "it was deleted");
-      return;
-    }
-    remove_namespace();
+    uninstall();
   }
-
-  void remove_namespace() {
-    const bool ours = may_delete(w_.workspace, out_.workspace, me_, w_.discovery_ns);
-    if (ours && w_.workspace.is == workspace_state::present) {
-      go_unless_waiting(step::delete_namespace, "we made namespace " + out_.workspace);
-      if (!out_.hold) tell(tenant_event::workspace_delete_requested, out_.workspace);
-      return;
-    }
-    if (ours && w_.workspace.is == workspace_state::terminating) {
-      const bool patient = w_.now - w_.deleting_namespace_since < namespace_patience;
-      wait(hold_code::namespace_terminating, "namespace " + out_.workspace + " is terminating",
-           patient ? namespace_poll : pause_after(setback::terminating, 1));
-      return;
-    }
-    let_go("nothing of it is left");
-  }
-
-  void let_go(std::string why) {
-    tell(tenant_event::finalizer_removed, out_.release);
-    go(step::remove_finalizer, std::move(why));
-    out_.action = "none";
-  }
+  void nothing_left() override { let_go("nothing of it is left"); }
+  void on_let_go() override { out_.action = "none"; }
 
   const tenant_world& w_;
   const tenant& t_;
-  nanoseconds waits_;  // before an operation may begin
-  names::owner_reference me_, owner_;
-  tenant_plan out_;
+  tenant_plan& out_;
 };
+
+tenant_plan planned(const tenant_world& w) {
+  tenant_plan out;
+  tenant_planning(w, out).make();
+  return out;
+}
 
 /// It goes, the cluster that it names is not here, and nothing says that it was installed anywhere:
 /// without us it would hang for ever.
@@ -423,33 +317,13 @@ void look_ahead(const tenant_world& w, tenant_plan& p) {
     then.object->meta.finalizers = k8s::shared_array<k8s::interned>(std::span(all));
   }
   if (w.workspace.is == workspace_state::absent) then.workspace.is = workspace_state::present;
-  tenant_plan later = tenant_planning(then).take();
+  tenant_plan later = planned(then);
   p.action = later.action;
   p.from = std::move(later.from);
   p.then_held = std::move(later.hold);
 }
 
 }  // namespace
-
-std::string_view name_of(step s) noexcept {
-  switch (s) {
-    case step::none: return "none";
-    case step::add_finalizer: return "add-finalizer";
-    case step::create_namespace: return "create-namespace";
-    case step::load_chart: return "load-chart";
-    case step::install: return "install";
-    case step::upgrade: return "upgrade";
-    case step::recover: return "recover";
-    case step::finish_uninstall: return "finish-uninstall";
-    case step::note_fingerprint: return "note-fingerprint";
-    case step::mark_deleting: return "mark-deleting";
-    case step::stop_operation: return "stop-operation";
-    case step::uninstall: return "uninstall";
-    case step::delete_namespace: return "delete-namespace";
-    case step::remove_finalizer: return "remove-finalizer";
-  }
-  return "";
-}
 
 bool is_of_the_original(const tenant& t, std::string_view cluster) {
   return !t.fingerprint(cluster).empty() && t.status.last_applied_chart.empty();
@@ -471,7 +345,7 @@ tenant_plan plan_tenant(const tenant_world& w) {
     out.reason = "it is gone";  // an uninstall happens only through the finalizer
     return out;
   }
-  out = tenant_planning(w).take();
+  out = planned(w);
   if (out.next == step::add_finalizer || out.next == step::create_namespace) look_ahead(w, out);
   return out;
 }

@@ -3,8 +3,6 @@
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
-#include "k8s/client/events.hpp"
-#include "reactor/plain/printable.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <algorithm>
@@ -12,8 +10,6 @@
 
 namespace helm::tenants {
 namespace {
-
-constexpr std::size_t message_limit_bytes = 1'024;
 
 consteval std::string_view tenant_reason(std::string_view of) {
   return units::reason_in(tenant_conditions, of);
@@ -174,10 +170,6 @@ void conclude(tenant_status& s, chart_skip skip) {
 
 const happening_kind& kind_of(happening what) noexcept {
   return *std::ranges::find(happening_table, what, &happening_kind::what);
-}
-
-std::string safe_message(std::string_view text) {
-  return k8s::cut_utf8(reactor::printable_lines(reactor::redact(text)), message_limit_bytes);
 }
 
 std::string_view phase_of(const std::vector<k8s::condition>& all, chart_skip skip) noexcept {

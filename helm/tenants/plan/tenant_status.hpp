@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/placed/plan/message.hpp"
 #include "helm/tenants/desired/settings.hpp"
 #include "helm/tenants/kinds/tenant.hpp"
 #include "k8s/client/event_kind.hpp"
@@ -71,10 +72,6 @@ struct happening_kind {
   std::string_view log_line = {};          // empty: none
 };
 const happening_kind& kind_of(happening what) noexcept;
-
-/// A text of somebody else, fit for a condition or an Event: no credential, nothing unfit to be
-/// seen, at most 1,024 bytes.
-std::string safe_message(std::string_view text);
 
 /// "Error" if an error is True (where a missing chart is allowed, one that is fatal), else "Ready"
 /// if a cluster is, else "Pending": over all conditions, of other clusters too.

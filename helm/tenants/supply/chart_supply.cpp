@@ -1,9 +1,9 @@
 #include "helm/tenants/supply/chart_supply.hpp"
 
+#include "helm/placed/plan/chart_version.hpp"
 #include "helm/sources/chart_registry.hpp"
 #include "helm/sources/locate.hpp"
 #include "helm/sources/repository.hpp"
-#include "helm/tenants/desired/chart_version.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/secret.hpp"

@@ -21,12 +21,6 @@ class loop;
 
 namespace helm::tenants {
 
-/// A chart for whoever asked for it, or why there is none.
-struct supplied_chart {
-  std::shared_ptr<prepared_chart> chart;  // null: see `why`
-  chart_problem why;
-};
-
 /// The charts of repositories and registries, prepared for rendering: one for all Tenants on all
 /// clusters of this process.
 /// Shape    whoever asks for what is being fetched waits for that; when a question ends makes no

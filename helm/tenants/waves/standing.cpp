@@ -1,8 +1,8 @@
 #include "helm/tenants/waves/standing.hpp"
 
+#include "helm/placed/plan/safety.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/holds.hpp"
-#include "helm/tenants/plan/safety.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <algorithm>

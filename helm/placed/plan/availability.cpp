@@ -1,0 +1,20 @@
+#include "helm/placed/plan/availability.hpp"
+
+#include "helm/placed/plan/drift.hpp"
+
+namespace helm::placed {
+
+availability judge(const std::vector<workload_facts>& all) {
+  std::vector<std::string> lacking;
+  for (const workload_facts& w : all)
+    if (w.available < w.wanted)
+      lacking.push_back(w.kind + "/" + w.name + " (" + std::to_string(w.available) + "/" +
+                        std::to_string(w.wanted) + " available)");
+  return {lacking.empty(), named(lacking)};
+}
+
+availability not_listed(const std::string& cause) {
+  return {false, "list-error:" + cause};
+}
+
+}  // namespace helm::placed

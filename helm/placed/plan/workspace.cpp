@@ -1,0 +1,40 @@
+#include "helm/placed/plan/workspace.hpp"
+
+#include <algorithm>
+
+namespace helm::placed {
+
+names::owner_reference owner_of(const workspace_facts& ns, const std::vector<claimant>& all,
+                                bool (*may_exist)(const names::owner_reference& who)) {
+  if (const auto named = names::read_owner(ns.owner)) {
+    const auto is_named = [&](const claimant& c) { return c.who == *named; };
+    if (std::ranges::any_of(all, is_named) || (may_exist && may_exist(*named))) return *named;
+  }
+  const auto older = [](const claimant& a, const claimant& b) {
+    if (a.created != b.created) return a.created < b.created;
+    if (a.who.key != b.who.key) return a.who.key < b.who.key;
+    return a.who.kind < b.who.kind;
+  };
+  const auto oldest = std::ranges::min_element(all, older);
+  return oldest == all.end() ? names::owner_reference{} : oldest->who;
+}
+
+std::string reserved_namespaces::reason(std::string_view name) const {
+  const std::string text = "namespace " + std::string(name);
+  if (std::ranges::find(notes, name) != notes.end())
+    return text + " is where the service keeps its notes and records";
+  if (system_allowed) return {};
+  if (name == discovery && name != "default")
+    return text + " is the fleet's: its kubeconfigs are there (--allow-system-namespaces)";
+  if (name == "default" || name.starts_with("kube-") || name.starts_with("openshift-"))
+    return text + " is of the system (--allow-system-namespaces)";
+  return {};
+}
+
+bool may_delete(const workspace_facts& ns, std::string_view name,
+                const names::owner_reference& for_whom, std::string_view discovery_ns) {
+  if (name == "default" || name.starts_with("kube-") || name == discovery_ns) return false;
+  return ns.is != workspace_facts::state::absent && names::read_owner(ns.owner) == for_whom;
+}
+
+}  // namespace helm::placed
