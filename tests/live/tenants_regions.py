@@ -137,7 +137,8 @@ def account(s):
     name = f"{PREFIX}nobody"
     s.apply(TEAMS[0], name, "eu", account="")
     s.until_says(TEAMS[0], name, "Error/AccountMissing")
-    assert "AccountMissing" in s.reasons(TEAMS[0], name) and f"ced-{name}" not in s.eu.releases()
+    s.until(lambda: "AccountMissing" in s.reasons(TEAMS[0], name), "an Event says AccountMissing")
+    assert f"ced-{name}" not in s.eu.releases()
     s.delete(TEAMS[0], name)
 
 

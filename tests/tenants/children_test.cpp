@@ -36,6 +36,7 @@ namespace helm::tenants {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace helm::placed;
 using reactor::awaitable;
 using reactor::run_task;
 using ::testing::HasSubstr;
