@@ -482,9 +482,15 @@ awaitable<result<std::unique_ptr<tls_stream>>> establish(std::unique_ptr<openssl
 awaitable<result<std::unique_ptr<tls_stream>>> tls_connect(
     loop& l, std::unique_ptr<stream> over, std::shared_ptr<tls_context> with, std::string name,
     std::shared_ptr<tls_resumption> session) {
-  return establish(std::make_unique<openssl_stream>(l, std::move(over), std::move(with),
-                                                    openssl_stream::role::client, std::move(name),
-                                                    std::move(session)));
+  if (with->trusts_system() && !has_system_trust()) {
+    auto read = co_await l.offload(&read_system_trust);
+    keep_system_trust(std::move(read));
+  }
+  auto client = std::make_unique<openssl_stream>(l, std::move(over), std::move(with),
+                                                 openssl_stream::role::client, std::move(name),
+                                                 std::move(session));
+  auto secured = co_await establish(std::move(client));
+  co_return secured;
 }
 
 awaitable<result<std::unique_ptr<tls_stream>>> tls_accept(loop& l, std::unique_ptr<stream> over,

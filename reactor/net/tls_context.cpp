@@ -353,10 +353,48 @@ std::string verification_sentence(int why, X509* certificate, std::string_view w
   }
 }
 
+namespace {
+
+x509_store_ptr& kept_system_trust() {
+  struct trust {
+    x509_store_ptr kept;
+  };
+  return of_this_thread<trust>().kept;
+}
+
+}  // namespace
+
+x509_store_ptr read_system_trust() {
+  x509_store_ptr read(X509_STORE_new());
+  if (!read || X509_STORE_set_default_paths(read.get()) != 1) return nullptr;
+  return read;
+}
+
+X509_STORE* system_trust() {
+  if (!has_system_trust()) keep_system_trust(read_system_trust());
+  return kept_system_trust().get();
+}
+
+bool has_system_trust() noexcept {
+  return kept_system_trust() != nullptr;
+}
+
+void keep_system_trust(x509_store_ptr read) {
+  if (!has_system_trust()) kept_system_trust() = std::move(read);
+}
+
 ssl_ptr tls_context::connection() const {
+  ssl_ptr ssl = with_identity();
+  if (!ssl) return nullptr;
+  X509_STORE* trusted = trusts_system_ ? system_trust() : trusted_.get();
+  if (trusts_system_ && !trusted) return nullptr;
+  if (trusted && SSL_set1_verify_cert_store(ssl.get(), trusted) != 1) return nullptr;
+  return ssl;
+}
+
+ssl_ptr tls_context::with_identity() const {
   ssl_ptr ssl(SSL_new(ctx_.get()));
   if (!ssl) return nullptr;
-  if (trusted_ && SSL_set1_verify_cert_store(ssl.get(), trusted_.get()) != 1) return nullptr;
   const auto& chain = identity_.certificates;
   if (chain.empty()) return ssl;
   if (SSL_use_certificate(ssl.get(), chain.front().get()) != 1) return nullptr;
@@ -370,13 +408,13 @@ result<std::shared_ptr<tls_context>> tls_client_context(const tls_settings& s) {
   const auto make = [&]() -> result<std::shared_ptr<tls_context>> {
     auto ctx = client_ctx();
     if (!ctx) return ctx.error();
-    x509_store_ptr trusted(X509_STORE_new());
-    if (!trusted) return unusable("OpenSSL");
-    if (!s.ca_pem.empty()) {
-      if (auto done = trust(trusted.get(), s.ca_pem, "CA"); !done) return done.error();
-    } else if (s.verify && X509_STORE_set_default_paths(trusted.get()) != 1) {
-      return unusable("the system's trust store");
+    x509_store_ptr trusted;  // none where the system's are trusted
+    if (!s.ca_pem.empty() || !s.verify) {
+      trusted.reset(X509_STORE_new());
+      if (!trusted) return unusable("OpenSSL");
     }
+    if (!s.ca_pem.empty())
+      if (auto done = trust(trusted.get(), s.ca_pem, "CA"); !done) return done.error();
     tls_identity identity;
     if (!s.certificate_pem.empty() || !s.key_pem.empty()) {
       auto read = read_identity(s.certificate_pem, s.key_pem.reveal(), "client");
@@ -385,7 +423,7 @@ result<std::shared_ptr<tls_context>> tls_client_context(const tls_settings& s) {
     }
     auto made = std::make_shared<tls_context>(std::move(*ctx), s.verify, std::move(trusted),
                                               std::move(identity));
-    if (!made->connection()) return unusable("client certificate");
+    if (!made->with_identity()) return unusable("client certificate");
     return made;
   };
   return find_or_make(

@@ -37,27 +37,42 @@ struct tls_identity {
   key_ptr key;
 };
 
+/// Reads the system's trust store; null where it cannot be read. Its 140 certificates take twenty
+/// milliseconds and more, so it is work for a worker.
+x509_store_ptr read_system_trust();
+/// The one of the process: what was kept, else what is read now. An update of the files counts from
+/// the next start on, as in Go.
+X509_STORE* system_trust();
+bool has_system_trust() noexcept;
+void keep_system_trust(x509_store_ptr read);
+
 /// An SSL_CTX is 15 KB, most of it lists of groups and ciphers, so all clients share one: what one
 /// cluster is trusted by and who we are there is set on each connection instead, by reference.
 class tls_context {
 public:
   tls_context(ssl_ctx_ptr ctx, bool verify) : ctx_(std::move(ctx)), verify_(verify) {}
+  /// `trusted` null: what the system trusts.
   tls_context(ssl_ctx_ptr ctx, bool verify, x509_store_ptr trusted, tls_identity identity)
       : ctx_(std::move(ctx)),
         trusted_(std::move(trusted)),
         identity_(std::move(identity)),
-        verify_(verify) {}
+        verify_(verify),
+        trusts_system_(!trusted_) {}
 
   /// A connection with this trust and identity; null when OpenSSL refuses the identity or has no
   /// memory.
   ssl_ptr connection() const;
+  /// The same that trusts no peer; null when OpenSSL refuses the identity or has no memory.
+  ssl_ptr with_identity() const;
   bool verifies() const noexcept { return verify_; }
+  bool trusts_system() const noexcept { return trusts_system_; }
 
 private:
   ssl_ctx_ptr ctx_;
-  x509_store_ptr trusted_;  // null = what the SSL_CTX has
+  x509_store_ptr trusted_;  // null = what the system trusts, or what the SSL_CTX has
   tls_identity identity_;
   bool verify_;
+  bool trusts_system_ = false;
 };
 
 /// A server offers one of our connections a session. Defined with the streams, called by OpenSSL

@@ -3,6 +3,9 @@
 
 #include "tests/reactor/http/http_test.hpp"
 #include "tests/reactor/http/test_certificates.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <thread>
 
 namespace reactor::http {
 namespace {
@@ -350,6 +353,28 @@ protected:
   std::string failed, common_name;
   bool cut = false;
 };
+
+// Its 140 certificates take twenty milliseconds: when the first connection is made, on a worker.
+TEST_F(TlsResumption, TheSystemsTrustStoreIsReadAtTheFirstConnectionAndOnce) {
+  const temporary_folder folder;
+  const std::string file = folder / "roots.pem";
+  ::setenv("SSL_CERT_FILE", file.c_str(), 1);
+  // Each thread reads it once: another test may have had this one read it.
+  const auto connect_twice = [&]() -> awaitable<void> {
+    listen(ca.server({"api"}));
+    std::shared_ptr<tls_context> system = tls_client_context(tls_settings{}).value();
+    (void)folder.write("roots.pem", ca.client().ca_pem);
+    (void)co_await connect_once(system, nullptr);
+    EXPECT_EQ(failed, "");
+    std::filesystem::remove(file);
+    (void)co_await connect_once(system, nullptr);
+    EXPECT_EQ(failed, "");
+    listener.reset();
+    server.reset();
+  };
+  std::thread([&] { run(connect_twice); }).join();
+  ::unsetenv("SSL_CERT_FILE");
+}
 
 TEST_F(TlsResumption, NeedsACertificateOnlyTheFirstTime) {
   run([&]() -> awaitable<void> {
