@@ -159,3 +159,9 @@ subjects:
     name: {{ .root.Values.name }}-controller-manager
     namespace: {{ .root.Release.Namespace }}
 {{- end }}
+
+{{- /* The version and the kinds that are served: hardened clusters take them from system:authenticated, where every account has them by default. */}}
+{{- define "windlass.discovery" -}}
+- nonResourceURLs: [/version, /api, /api/*, /apis, /apis/*]
+  verbs: [get]
+{{- end }}
