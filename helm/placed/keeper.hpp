@@ -206,7 +206,10 @@ protected:
   };
   awaitable<std::optional<decided>> decide_again(key_type key, under_way* me);
   virtual void before_deciding(const key_type&, const under_way&, gathered&) {}
-  awaitable<bool> note_fingerprint(key_type key, object about, place at, std::string fingerprint);
+  /// False: it could not be written. `about` becomes what the server has since, unless its spec was
+  /// changed meanwhile, which is for the next pass.
+  awaitable<bool> note_fingerprint(key_type key, object& about, place at,
+                                   std::string fingerprint);  // borrowed
   /// Cancels, joins and settles what runs; `within` is for all of it.
   awaitable<void> end_operation(key_type key, reactor::nanoseconds within);
   awaitable<void> end_operations(std::vector<key_type> keys);

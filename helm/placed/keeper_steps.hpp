@@ -277,7 +277,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::note(key_type key, gathe
 }
 
 template <class Kind>
-awaitable<bool> keeper<Kind>::note_fingerprint(key_type key, object about, place at,
+awaitable<bool> keeper<Kind>::note_fingerprint(key_type key, object& about, place at,
                                                std::string fingerprint) {
   const std::string name = fingerprint_name(at);
   if (about.meta.annotations.get(name) == fingerprint) co_return true;
@@ -287,6 +287,7 @@ awaitable<bool> keeper<Kind>::note_fingerprint(key_type key, object about, place
     log(reactor::log_level::warning, "the fingerprint cannot be noted", about, end.why);
     co_return false;
   }
+  if (end.now && end.now->meta.generation == about.meta.generation) about = std::move(*end.now);
   if (memory* m = find(key)) m->applied.clear();
   co_return true;
 }

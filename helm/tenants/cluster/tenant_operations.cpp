@@ -97,9 +97,8 @@ awaitable<void> tenant_cluster::conclude(key_type key, operation what, tenant_wo
     return e.what.reason == tenant_event::repair_triggered.reason;
   });
   if (repaired) count(tenant_metrics::drift_repairs, reactor::metric_labels());
-  tenant before = about;
   const kept_tenants::place here;
-  const bool noted = co_await note_fingerprint(key, before, here, w.wanted.fingerprint);
+  const bool noted = co_await note_fingerprint(key, about, here, w.wanted.fingerprint);
   if (!noted && (m = find(key)))
     m->tries.failed(setback::status_write, w.attempt, on_.loop().now());
   const std::string done = what == operation::install ? " is installed" : " is upgraded";

@@ -81,7 +81,7 @@ awaitable<std::string> deployments_at_home::owner_on(under_way& me,  // borrowed
 
 awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathered g,
                                               deployment_plan p, std::string failure) {
-  const krypton_deployment about = std::move(*g.is.object);
+  krypton_deployment about = std::move(*g.is.object);
   const bool uninstalls = me->what == operation::uninstall;
   if (failure.empty() && me->at == step::leave_former_region)
     failure = co_await forget_region(key, me->to, p.workspace);

@@ -64,6 +64,29 @@ TEST_F(TenantAtRest, NothingIsAskedForIt) {
   });
 }
 
+// The note of the fingerprint makes a new version, which the status after it has to name: one that
+// is refused is read again.
+TEST_F(TenantAtRest, TheStatusAfterAnInstallIsNotRefused) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    counted_requests counted(a);
+    auto windlass = start(of_version("1.2.0"));
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    std::size_t notes = 0, after_note = 0;
+    for (const std::string& request : counted.asked) {
+      if (!request.starts_with("PATCH")) continue;
+      if (request.ends_with("/tenants/acme")) ++notes, after_note = 0;
+      if (request.ends_with("/tenants/acme/status")) ++after_note;
+    }
+    EXPECT_EQ(notes, 2u) << "the finalizer and the fingerprint";
+    EXPECT_EQ(after_note, 1u);
+    a.answers = nullptr;
+    co_await windlass->stop();
+  });
+}
+
 TEST_F(TenantAtRest, AStartAsksForEachRecordAndNothingElse) {
   play([&]() -> awaitable<void> {
     member& a = cluster("a");
