@@ -97,7 +97,7 @@ GLOBAL = {  # on `list -q`, and the variable that says the same
     "qps": ("--qps 20 -n {ns}", {"HELM_QPS": "20", "HELM_NAMESPACE": "{ns}"}),
 }
 # What only one of the two can word: names of Go's packages, of the server's port, of moments.
-VAGUE = [(r"\d{4}-\d\d-\d\d[ T][\d:.]+ ?(Z|[+-][\d:]+( UTC)?|UTC)? *", "TIME"), (r"\w{3} \w{3} +\d+ [\d:]+ \d{4}", "TIME"), (r'"(uid|resourceVersion)":"[^"]*"', "ID"),
+VAGUE = [(r"UPDATED *\t", "UPDATED\t"), (r"\d{4}-\d\d-\d\d[ T][\d:.]+ ?(Z|[+-][\d:]+( UTC)?|UTC)? *", "TIME"), (r"\w{3} \w{3} +\d+ [\d:]+ \d{4}", "TIME"), (r'"(uid|resourceVersion)":"[^"]*"', "ID"),
          (r"(NAME-|c-)\d{10}", "NAME")]
 
 failed, tried = [], 0
