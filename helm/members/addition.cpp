@@ -1,3 +1,4 @@
+// The steps of adding one member, in their order; each goes on from what the step before it found.
 #include "helm/members/addition.hpp"
 
 #include "formats/base64.hpp"

@@ -7,7 +7,7 @@
 
 namespace k8s {
 
-/// A context of somebody's files, or a file that cannot be read: then `name` is the file's.
+/// A context of a person's files, or a file that cannot be read: then `name` is the file's.
 struct context_connection {
   std::string name;
   reactor::result<connection> to;  // or why it cannot be used

@@ -1,3 +1,5 @@
+// One stream over OpenSSL, its callbacks and its handshake: they share the buffers of a connection,
+// so they stay together.
 #include "reactor/net/tls.hpp"
 
 #include "reactor/loop.hpp"

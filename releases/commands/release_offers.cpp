@@ -309,7 +309,7 @@ reactor::awaitable<result<void>> release_work::lifecycle() {
   if (!arguments_.in_use.empty()) {
     auto text = co_await reactor::read_file(loop_, arguments_.in_use, most_input_bytes);
     if (!text) co_return text.error();
-    // An empty file is what a source leaves that was down: nobody knows then.
+    // An empty file is what a source leaves that was down: then it is unknown.
     std::vector<std::string> names = names_in(*text);
     if (!names.empty()) question->in_use = std::move(names);
   }

@@ -52,6 +52,12 @@ def image():
     return deployment and deployment["spec"]["template"]["spec"]["containers"][0]["image"]
 
 
+def versions():
+    """Of what the original makes, by kind and name."""
+    return {kind: {o["metadata"]["name"]: o["metadata"]["resourceVersion"] for o in json.loads(kubectl("-n", NS, "get", kind, "-o", "json"))["items"]}
+            for kind in ("deployments", "services", "configmaps", "secrets")}
+
+
 class Programs:
     """The two controllers, each with a log of its own."""
 
@@ -107,16 +113,14 @@ def run(programs):
     theirs = image()
     before = get("trusteeconfig", "trusteeconfig-sample")
     keys = get("secret", "trusteeconfig-sample-auth-secret")["data"]
-    made = {kind: {o["metadata"]["name"]: o["metadata"]["resourceVersion"] for o in json.loads(kubectl("-n", NS, "get", kind, "-o", "json"))["items"]}
-            for kind in ("deployments", "services", "configmaps", "secrets")}
+    made = versions()
 
-    # 1: beside the original nothing is written, and the plan says what would be.
+    # 1: beside the original nothing is written.
     kubectl("apply", "--server-side", "--force-conflicts", "-f", str(ROOT / "deploy/crds/trustee"))
     programs.start_windlass()
     explain = [BUILD / "windlass", "explain", f"{NS}/trusteeconfig-sample", "--apis", "compose", "--kubeconfig", KUBECONFIG, "--fleet", "self"]
     until(lambda: "other-operator" in subprocess.run(explain, capture_output=True, text=True, timeout=60).stdout, "windlass is held by the other operator", 60)
-    now = {kind: {o["metadata"]["name"]: o["metadata"]["resourceVersion"] for o in json.loads(kubectl("-n", NS, "get", kind, "-o", "json"))["items"]} for kind in made}
-    if now != made:
+    if (now := versions()) != made:
         raise RuntimeError(f"something was written beside the original: {made} {now}")
     total["held"] += 1
 

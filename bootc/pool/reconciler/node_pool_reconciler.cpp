@@ -162,7 +162,7 @@ bool node_pool_reconciler::attend(const std::string& pool, k8s::attention how) {
   return how == k8s::attention::none || !settings_.may_act || settings_.may_act();
 }
 
-/// The nodes that hold a slot now and shall not after `plan`.
+/// The nodes that hold a slot now and not after `plan`.
 std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan) const {
   std::set<std::string> out;
   for (const action& a : plan.actions) {

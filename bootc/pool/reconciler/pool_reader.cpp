@@ -229,7 +229,7 @@ void pool_reader::follow_tag(const std::string& pool) {
   }
   if (settings_.secrets && p->spec.pull_secret) {
     settings_.secrets->want(*p->spec.pull_secret);
-    // Nobody is asked without it while it is on its way.
+    // The registry is not asked without it while it is on its way.
     if (settings_.secrets->state_of(*p->spec.pull_secret).is == secret_state::kind::unknown) return;
     w.secret = settings_.secrets->content_of(*p->spec.pull_secret);
   }

@@ -28,7 +28,7 @@ class rollout_policy;
 class tag_watcher;
 
 /// What a store has, by name, each with the copy that the last reading took of it: none once it has
-/// changed since, or nobody took one.
+/// changed since, or none was taken.
 template <class View>
 using copies = std::map<std::string, std::shared_ptr<const View>>;
 
@@ -55,7 +55,7 @@ struct reconciler_settings {
   k8s::event_recorder* events = nullptr;  // of the cluster; none: nothing is told
   tag_watcher* tags = nullptr;      // of the process; none: tags stay what they are known to be
   pull_secrets* secrets = nullptr;  // of the cluster; none: nothing is known of them
-  other_operator* other = nullptr;  // of the cluster; none: nobody else works there
+  other_operator* other = nullptr;  // of the cluster; none: no other works there
   std::function<void(const std::string& pool)> wake;  // a question about its tag was answered
   units::row_figures* rows = nullptr;                 // outlives it; none: nothing is counted
   node_figures figures = {};

@@ -23,13 +23,13 @@ struct chart_problem {
   friend bool operator==(const chart_problem&, const chart_problem&) = default;
 };
 
-/// A chart for whoever asked for it, or why there is none.
+/// A chart that was asked for, or why there is none.
 struct supplied_chart {
   std::shared_ptr<prepared_chart> chart;  // null: see `why`
   chart_problem why;
 };
 
-/// What shall be on every cluster, or, where versions.resolve answers, what this Tenant shall have
+/// What every cluster is to have, or, where versions.resolve answers, what this Tenant is to have
 /// on this one.
 struct desired_release {
   chart_coordinates chart;
