@@ -250,7 +250,13 @@ json::object check_document(const cluster_check& c) {
   for (const check_result& r : c.results)
     checks.push_back(json::object{{"name", r.name}, {"passed", r.passed}, {"message", r.says}});
   for (const right& r : c.missing) {
-    json::object one{{"verb", r.verb}, {"group", r.group}, {"resource", r.resource}};
+    json::object one{{"verb", r.verb}};
+    if (r.path.empty()) {
+      one["group"] = r.group;
+      one["resource"] = r.resource;
+    } else {
+      one["path"] = r.path;
+    }
     if (!r.subresource.empty()) one["subresource"] = r.subresource;
     if (!r.ns.empty()) one["namespace"] = r.ns;
     if (!r.name.empty()) one["name"] = r.name;

@@ -37,14 +37,27 @@ void add(std::vector<right>& to, std::string_view group, std::string_view resour
   }
 }
 
+void add_path(std::vector<right>& to, std::string_view path, std::string_view why) {
+  right r;
+  r.verb = "get";
+  r.path = path;
+  r.why = why;
+  to.push_back(std::move(r));
+}
+
 json::object review_of(const right& r) {
-  json::object wanted{{"verb", r.verb}, {"resource", r.resource}};
-  if (!r.group.empty()) wanted["group"] = r.group;
-  if (!r.subresource.empty()) wanted["subresource"] = r.subresource;
-  if (!r.ns.empty()) wanted["namespace"] = r.ns;
-  if (!r.name.empty()) wanted["name"] = r.name;
+  json::object wanted{{"verb", r.verb}};
+  const auto say = [&](const char* key, const std::string& value) {
+    if (!value.empty()) wanted[key] = value;
+  };
+  say("path", r.path);
+  say("resource", r.resource);
+  say("group", r.group);
+  say("subresource", r.subresource);
+  say("namespace", r.ns);
+  say("name", r.name);
   json::object spec;
-  spec["resourceAttributes"] = std::move(wanted);
+  spec[r.path.empty() ? "resourceAttributes" : "nonResourceAttributes"] = std::move(wanted);
   json::object body;
   body["spec"] = std::move(spec);
   return body;
@@ -60,7 +73,7 @@ bool allows(const json::object& answer) {
 }  // namespace
 
 std::string right::text() const {
-  std::string out = verb + " " + resource;
+  std::string out = verb + " " + resource + path;
   if (!group.empty()) out += "." + group;
   if (!subresource.empty()) out += "/" + subresource;
   if (!name.empty()) out += " \"" + name + "\"";
@@ -95,6 +108,8 @@ std::vector<right> rights_of_service(const k8s::object_key& account) {
   add(all, "coordination.k8s.io", "leases", {"get"}, "to see whether another operator works there",
       {account.ns, "bootc-operator.bootc.dev"});
   add(all, "", "serviceaccounts/token", {"create"}, "to renew its token before it ends", account);
+  for (const char* path : {"/version", "/api", "/api/*", "/apis", "/apis/*"})
+    add_path(all, path, "to know the version of the cluster and the kinds that it serves");
   return all;
 }
 

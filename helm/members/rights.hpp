@@ -13,15 +13,16 @@ namespace cli {
 struct right {
   std::string verb, group, resource, subresource;
   std::string ns, name;  // empty: of any
+  std::string path;      // of no resource ("/version"): group to name are empty then
   std::string why;       // "to drain a node within its disruption budgets"
 
-  /// `create pods/eviction`, `get namespaces "kube-system"`
+  /// `create pods/eviction`, `get namespaces "kube-system"`, `get /version`
   std::string text() const;
   friend bool operator==(const right&, const right&) = default;
 };
 
-/// What the account of a member needs there; the chart's ClusterRole and Role grant exactly that,
-/// and a test says so.
+/// What the account of a member needs there; the chart's ClusterRole and Roles grant exactly
+/// that, and a test says so.
 std::vector<right> rights_of_service(const k8s::object_key& account);
 /// What a person needs on a cluster to make it a member.
 std::vector<right> rights_of_furnisher(const k8s::object_key& account);

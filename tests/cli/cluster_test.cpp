@@ -675,20 +675,29 @@ TEST_F(Cluster, IsListedWithWhatIsKnownOfIt) {
   });
 }
 
-/// Every (group, resource, verb, name) of the rules of a kind.
+/// What a rule names by `key`; of one for paths the resources are none.
+std::vector<std::string> listed(const json::value& rule, const char* key) {
+  std::vector<std::string> out;
+  if (const json::value* all = rule.as_object().if_contains(key))
+    for (const json::value& one : all->as_array()) out.emplace_back(one.as_string());
+  return out;
+}
+
+/// Every (group, resource, verb, name) and (path, verb) of the rules of a kind.
 void rules_of(const std::vector<member_object>& objects, const std::string& kind,
               const std::string& name, std::set<std::string>& into) {
   for (const member_object& o : objects) {
     if (o.what.kind != kind || o.key.name != name) continue;
     for (const json::value& rule : o.body.at("rules").as_array())
-      for (const json::value& group : rule.at("apiGroups").as_array())
-        for (const json::value& resource : rule.at("resources").as_array())
-          for (const json::value& verb : rule.at("verbs").as_array()) {
-            const json::value* names = rule.as_object().if_contains("resourceNames");
-            into.insert(std::string(verb.as_string()) + " " + std::string(group.as_string()) + " " +
-                        std::string(resource.as_string()) + " " +
-                        (names ? std::string(names->as_array().front().as_string()) : ""));
-          }
+      for (const std::string& verb : listed(rule, "verbs")) {
+        const std::vector<std::string> names = listed(rule, "resourceNames");
+        for (const std::string& path : listed(rule, "nonResourceURLs"))
+          into.insert(verb + " " + path);
+        for (const std::string& group : listed(rule, "apiGroups"))
+          for (const std::string& resource : listed(rule, "resources"))
+            into.insert(verb + " " + group + " " + resource + " " +
+                        (names.empty() ? "" : names.front()));
+      }
   }
 }
 
@@ -701,8 +710,10 @@ TEST(Rights, OfTheServiceAreThoseThatTheChartGrants) {
   rules_of(*objects, "Role", "bootc-operator-pull-secrets", granted);
   for (const right& r : rights_of_service(member_account({}))) {
     EXPECT_NE(r.why, "") << r.text();
-    needed.insert(r.verb + " " + r.group + " " + r.resource +
-                  (r.subresource.empty() ? "" : "/" + r.subresource) + " " + r.name);
+    needed.insert(!r.path.empty()
+                      ? r.text()
+                      : r.verb + " " + r.group + " " + r.resource +
+                            (r.subresource.empty() ? "" : "/" + r.subresource) + " " + r.name);
   }
   EXPECT_EQ(granted, needed);
 }
