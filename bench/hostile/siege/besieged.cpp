@@ -155,6 +155,33 @@ std::size_t resident_of(pid_t pid) {
   return all;
 }
 
+/// A port of loopback that nobody else is given: bound and never listened at, and the service may
+/// bind it beside us, since both say SO_REUSEADDR.
+class kept_port {
+public:
+  kept_port() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    const int shared = 1;
+    auto* const name = reinterpret_cast<sockaddr*>(&at);
+    if (::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &shared, sizeof shared) != 0 ||
+        ::bind(fd_, name, size) != 0 || ::getsockname(fd_, name, &size) != 0)
+      throw std::runtime_error("no port of loopback is free");
+    number_ = ntohs(at.sin_port);
+  }
+  ~kept_port() { ::close(fd_); }
+  kept_port(const kept_port&) = delete;
+  kept_port& operator=(const kept_port&) = delete;
+  std::uint16_t number() const noexcept { return number_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(number_); }
+
+private:
+  const int fd_;
+  std::uint16_t number_ = 0;
+};
+
 class siege {
 public:
   siege(reactor::loop& l, std::size_t stranger, const memory_group* group)
@@ -175,7 +202,7 @@ public:
     while (lives && loop_.now() < began + longest) {
       co_await loop_.sleep_for(50ms);
       if (!is_up) {  // how long its own start takes is no stranger's work
-        const std::string first = co_await fetch(service_, "/metrics");
+        const std::string first = co_await fetch(service_.number(), "/metrics");
         is_up = !first.empty();
       }
       out.rss_mb = std::max(out.rss_mb, megabytes(resident_of(pid_)));
@@ -190,7 +217,7 @@ public:
       co_return;
     }
     out.stood = is_good;
-    const std::string metrics = co_await fetch(service_, "/metrics");
+    const std::string metrics = co_await fetch(service_.number(), "/metrics");
     read_metrics(metrics, out);
     const reactor::steady_time asked = loop_.now();
     ::kill(pid_, SIGTERM);
@@ -238,7 +265,7 @@ private:
                                            "--record",
                                            fs::path(folder_.path()) / "record",
                                            "--ui",
-                                           "127.0.0.1:" + std::to_string(page_),
+                                           page_.address(),
                                            "--ensure-watch-crds",
                                            "--no-self-cluster",
                                            "--chart-repo",
@@ -250,9 +277,9 @@ private:
                                            "--allow-insecure-registry",
                                            registry_,
                                            "--metrics-bind-address",
-                                           "127.0.0.1:" + std::to_string(service_),
+                                           service_.address(),
                                            "--health-probe-bind-address",
-                                           "127.0.0.1:" + std::to_string(probes_)};
+                                           probes_.address()};
     r.argv.insert(r.argv.end(), program.begin(), program.end());
     const int log = ::open(log_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     r.out = r.err = log;
@@ -271,7 +298,7 @@ private:
 
   /// Others are as well as they can be.
   reactor::awaitable<bool> all_is_well() {
-    const std::string clusters = co_await fetch(probes_, "/clusters");
+    const std::string clusters = co_await fetch(probes_.number(), "/clusters");
     boost::system::error_code bad;
     const json::value v = json::parse(clusters, bad);
     bool is_live = false;
@@ -321,26 +348,13 @@ private:
     }
   }
 
-  /// Free a moment ago, which is as good as it gets.
-  static std::uint16_t free_port() {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    (void)::bind(fd, reinterpret_cast<const sockaddr*>(&at), size);
-    (void)::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
-    ::close(fd);
-    return ntohs(at.sin_port);
-  }
-
   reactor::loop& loop_;
   const stranger& attacker_;
   const memory_group* const group_;
   reactor::private_folder folder_;
   std::optional<child> around_;
   std::string home_, registry_;
-  std::uint16_t service_ = free_port(), probes_ = free_port(), page_ = free_port();
+  kept_port service_, probes_, page_;
   pid_t pid_ = -1;
 };
 
