@@ -1,6 +1,7 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
+#include "reactor/own_bytes.hpp"
 #include "reactor/plain/result.hpp"
 
 #include <memory>
@@ -36,6 +37,11 @@ public:
   virtual awaitable<result<std::unique_ptr<foreign_stream>>> open(std::string job) = 0;
   /// Ends what is under way. Call before destruction.
   virtual awaitable<void> stop() = 0;
+  /// What this process itself wrote among strangers: those bytes share one owner.
+  own_bytes& own() noexcept { return own_; }
+
+private:
+  own_bytes own_;
 };
 
 /// Those that were attached to a loop; null: such work is done by loop::offload_foreign.

@@ -2,6 +2,7 @@
 
 #include "formats/json/member.hpp"
 #include "helm/placed/stored_release.hpp"
+#include "helm/release/own_records.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "k8s/informer/view.hpp"
@@ -148,6 +149,7 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     k8s::object_key key;
     key.ns = records_.ns.empty() ? ns : records_.ns;
     key.name = newest.name;
+    std::string place = release::place_of_record(api_, collection_of(records_.driver), key);
     auto got = co_await api_.get(collection_of(records_.driver), std::move(key));
     if (!got && got.error().code == k8s::errc::not_found) continue;
     if (!got) co_return got.error();
@@ -157,7 +159,7 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     stored.text = text_of(object_at(*got, "data"), "release");
     stored.kind = records_.driver;
     stored.ns = ns;
-    out = co_await read_stored(loop_, std::move(stored));
+    out = co_await read_stored(loop_, std::move(stored), std::move(place));
     co_return out;
   }
   co_return out;

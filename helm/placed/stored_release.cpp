@@ -3,6 +3,7 @@
 #include "formats/base64.hpp"
 #include "helm/charts/bounded.hpp"
 #include "helm/objects/manifest_reader.hpp"
+#include "helm/release/own_records.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -46,7 +47,8 @@ known_release stored_release::run(release::loaded&) const {
   return out;
 }
 
-reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release what) {
+reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release what,
+                                              std::string place) {
   reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
   if (!children) {
     const auto here = [](const stored_release& job) {
@@ -57,9 +59,12 @@ reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release w
     co_return read;
   }
   const listed_record of = what.of;
-  // All of them share a child, since there are as many as Tenants at each start. What one says of
-  // another is looked at and never written: an operation reads the records again, by themselves.
-  auto said = co_await apart::ask(l, *children, std::move(what), nullptr, "newest records");
+  // Those of strangers share a child, too, since there are as many as Tenants at each start. What
+  // one says of another is looked at and never written: an operation reads the records again, by
+  // themselves.
+  std::string owner =
+      co_await release::reader_of_record(l, std::move(place), what.text, "newest records");
+  auto said = co_await apart::ask(l, *children, std::move(what), nullptr, std::move(owner));
   if (!said) co_return by_labels(of);
   // It is the record that was asked about, whatever it says.
   said->record = of.name;

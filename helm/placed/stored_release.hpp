@@ -32,7 +32,9 @@ struct stored_release {
   known_release run(release::loaded& none) const;
 };
 
-/// In a child process where there are some, else on the worker.
-reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release what);
+/// In a child process where there are some, else on the worker. `place` names the record's object
+/// (release::place_of_record).
+reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release what,
+                                              std::string place);
 
 }  // namespace helm::placed

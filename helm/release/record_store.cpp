@@ -1,11 +1,14 @@
 #include "helm/release/record_store.hpp"
 
 #include "formats/base64.hpp"
+#include "formats/digest.hpp"
 #include "helm/go.hpp"
 #include "helm/objects/manifest_reader.hpp"
+#include "helm/release/own_records.hpp"
 #include "helm/release/release_jobs.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
+#include "reactor/foreign_work.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
 
@@ -44,28 +47,42 @@ const k8s::resource& cluster_records::collection() const {
   return kind_ == driver::secrets ? k8s::resources::secrets() : k8s::resources::config_maps();
 }
 
+/// A record's object, and the digest of its data.release.
+struct cluster_records::body {
+  json::object document;
+  std::string digest;
+};
+
 /// What a record shares with others is written on the loop, and packed on the worker.
-awaitable<outcome<json::object>> cluster_records::body_of(const record& r, const char* stamp) {
+awaitable<outcome<cluster_records::body>> cluster_records::body_of(const record& r,
+                                                                   const char* stamp) {
   auto written = write_record(r);
   if (!written) co_return written.error();
+  struct packed_text {
+    std::string text, digest;
+  };
   const auto pack = [](const auto& text, bool twice) {
-    std::string packed = pack_record(text);
-    return twice ? formats::encode_base64(packed) : packed;
+    std::string once = pack_record(text);
+    packed_text out{twice ? formats::encode_base64(once) : std::move(once), {}};
+    out.digest = formats::sha256_hex(out.text);
+    return out;
   };
   // twice, as every value of a Secret is
-  std::string packed = co_await loop_.offload(pack, std::move(*written), kind_ == driver::secrets);
+  packed_text packed = co_await loop_.offload(pack, std::move(*written), kind_ == driver::secrets);
   json::object labels;
   for (const auto& [name, value] : stored_labels(r, stamp, unix_seconds(loop_.wall())))
     labels[name] = value;
-  json::object o;
+  body out;
+  out.digest = std::move(packed.digest);
+  json::object& o = out.document;
   o["apiVersion"] = "v1";
   o["kind"] = kind_ == driver::secrets ? "Secret" : "ConfigMap";
   o["metadata"] = json::object{{"name", storage_name(r.name, r.revision)},
                                {"namespace", ns_},
                                {"labels", std::move(labels)}};
   if (kind_ == driver::secrets) o["type"] = "helm.sh/release.v1";
-  o["data"] = json::object{{"release", packed}};
-  co_return o;
+  o["data"] = json::object{{"release", packed.text}};
+  co_return out;
 }
 
 awaitable<outcome<sized_record>> cluster_records::record_of(const json::object& o,
@@ -74,13 +91,19 @@ awaitable<outcome<sized_record>> cluster_records::record_of(const json::object& 
   const auto* text = data ? data->if_contains("release") : nullptr;
   if (!text || !text->is_string()) co_return problem{"it has no data.release"};
   std::string stored(text->as_string());
+  std::string owner = "records of " + api_.server() + " " + ns_;
+  if (of_) owner += "/" + of_->name;
+  k8s::object_key key{ns_, objects::metadata_text(o, "name")};
+  const std::string place = place_of_record(api_, collection(), key);
+  owner = co_await reader_of_record(loop_, place, stored, std::move(owner));
+  // What update() makes of a stranger's record is not ours.
+  if (auto* children = reactor::foreign_workers_of(loop_); children && owner != own_records)
+    children->own().removed(place);
   if (kind_ == driver::secrets) {
     auto bytes = formats::decode_base64(stored);
     if (!bytes) co_return problem{"data.release is not base64"};
     stored = std::move(*bytes);
   }
-  std::string owner = "records of " + api_.server() + " " + ns_;
-  if (of_) owner += "/" + of_->name;
   auto all = co_await read_record_apart(loop_, std::move(stored), left, std::move(owner));
   if (!all) co_return all.error();
   if (all->bytes > left) co_return all;
@@ -169,7 +192,12 @@ awaitable<outcome<std::string>> cluster_records::create(record r) {
   if (!body)
     co_return problem{"create: failed to encode release " + quote(r.name) + ": " +
                       body.error().text};
-  json::object document = std::move(*body);
+  k8s::object_key key{ns_, storage_name(r.name, r.revision)};
+  const std::string place = place_of_record(api_, collection(), key);
+  // Noted before the request: a caller that is cancelled may find that it was carried out.
+  if (auto* children = reactor::foreign_workers_of(loop_))
+    children->own().wrote(place, body->digest);
+  json::object document = std::move(body->document);
   auto made = co_await api_.create(collection(), ns_, std::move(document));
   if (made) co_return objects::metadata_text(*made, "uid");
   if (made.error().code == k8s::errc::exists) co_return problem{exists_text};
@@ -181,8 +209,12 @@ awaitable<outcome<done>> cluster_records::update(record r) {
   if (!body)
     co_return problem{"update: failed to encode release " + quote(r.name) + ": " +
                       body.error().text};
-  json::object document = std::move(*body);
   k8s::object_key key{ns_, storage_name(r.name, r.revision)};
+  const std::string place = place_of_record(api_, collection(), key);
+  // A record that a stranger wrote stays a stranger's: all but its state is taken over.
+  if (auto* children = reactor::foreign_workers_of(loop_); children && children->own().has(place))
+    children->own().wrote(place, body->digest);
+  json::object document = std::move(body->document);
   auto written = co_await api_.replace(collection(), std::move(key), std::move(document));
   if (written) co_return done{};
   co_return problem{"update: failed to update: " + reactor::reason_of(written.error())};
@@ -190,6 +222,8 @@ awaitable<outcome<done>> cluster_records::update(record r) {
 
 awaitable<outcome<done>> cluster_records::remove(std::string name, int revision) {
   k8s::object_key key{ns_, storage_name(name, revision)};
+  if (auto* children = reactor::foreign_workers_of(loop_))
+    children->own().removed(place_of_record(api_, collection(), key));
   auto gone = co_await api_.remove(collection(), std::move(key));
   if (gone) co_return done{};
   if (gone.error().code == k8s::errc::not_found)

@@ -80,9 +80,10 @@ public:
   awaitable<outcome<done>> remove(std::string name, int revision) override;
 
 private:
+  struct body;
   const k8s::resource& collection() const;
   // borrowed
-  awaitable<outcome<boost::json::object>> body_of(const record& r, const char* stamp);
+  awaitable<outcome<body>> body_of(const record& r, const char* stamp);
   // borrowed
   awaitable<outcome<sized_record>> record_of(const boost::json::object& o,
                                              std::uint64_t left) const;

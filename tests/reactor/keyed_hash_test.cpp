@@ -1,5 +1,6 @@
 #include "reactor/plain/keyed_hash.hpp"
 
+#include "reactor/own_bytes.hpp"
 #include "reactor/plain/keyed_map.hpp"
 
 #include <gtest/gtest.h>
@@ -51,6 +52,35 @@ TEST(KeyedMap, FindsTextsByAnyKindOfText) {
   EXPECT_TRUE(map.erase("a"));
   EXPECT_FALSE(map.erase("a"));
   EXPECT_TRUE(map.empty());
+}
+
+TEST(OwnBytes, AreTheNewestWriteToAPlace) {
+  own_bytes own;
+  const std::string first(64, 'a'), second(64, 'b'), other = std::string(31, 'a') + "c";
+  EXPECT_FALSE(own.has("p"));
+  EXPECT_FALSE(own.is("p", first));
+  own.wrote("p", first);
+  EXPECT_TRUE(own.is("p", first));
+  EXPECT_FALSE(own.is("p", other));
+  EXPECT_FALSE(own.is("q", first));
+  own.wrote("p", second);
+  EXPECT_FALSE(own.is("p", first));
+  EXPECT_TRUE(own.is("p", second));
+  own.removed("p");
+  EXPECT_FALSE(own.has("p"));
+  EXPECT_FALSE(own.is("p", second));
+  EXPECT_FALSE(own.is("p", ""));
+}
+
+TEST(OwnBytes, AreForgottenRatherThanGrowBeyondTheirLimit) {
+  own_bytes own(3);
+  for (int i = 0; i < 100; ++i) {
+    own.wrote("place " + std::to_string(i), "digest");
+    EXPECT_LE(own.size(), 3u);
+    EXPECT_TRUE(own.is("place " + std::to_string(i), "digest"));
+  }
+  own.wrote("place 99", "next");  // a place that is there already takes no more
+  EXPECT_TRUE(own.is("place 99", "next"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "formats/gzip.hpp"
 #include "formats/tar.hpp"
 #include "helm/placed/stored_release.hpp"
+#include "helm/release/own_records.hpp"
 #include "helm/release/release_jobs.hpp"
 #include "helm/render/chart_cache.hpp"
 #include "helm/tenants/chart_children.hpp"
@@ -313,6 +314,28 @@ TEST_F(ChartChildren, AChartThatCannotBeLoadedOrRenderedSaysWhy) {
   EXPECT_EQ(ended("exit") + ended("signal") + ended("memory") + ended("answer"), 0);
 }
 
+TEST_F(ChartChildren, BoundOwnRecordsAsThoseOfStrangers) {
+  release::record r;
+  r.name = "web";
+  r.manifest = std::string(3u << 20, 'x');
+  const auto large = release::encode_record(r);
+  ASSERT_TRUE(large);
+  std::string deep = "{\"config\":";
+  for (int i = 0; i < 1'000'000; ++i) deep += '[';
+  const std::string nested = release::pack_record(deep);
+  with_children(options(), [&](reactor::loop& l, chart_children&) -> awaitable<void> {
+    for (const std::string owner : {release::own_records, "release web"}) {
+      auto over = co_await release::read_record_apart(l, *large, 1u << 20, owner);
+      EXPECT_TRUE(over && over->bytes > 1u << 20 && over->what.manifest.empty()) << owner;
+      auto refused = co_await release::read_record_apart(l, nested, 8u << 20, owner);
+      EXPECT_FALSE(refused) << owner;
+      auto all = co_await release::read_record_apart(l, *large, 8u << 20, owner);
+      EXPECT_TRUE(all && all->what.manifest == r.manifest) << owner;
+    }
+  });
+  EXPECT_EQ(ended("memory") + ended("signal") + ended("exit") + ended("answer"), 0);
+}
+
 TEST_F(ChartChildren, ReadRecordsAndNeverMoreThanIsLeftOfTheBudget) {
   release::record r;
   r.name = "web";
@@ -339,7 +362,8 @@ TEST_F(ChartChildren, ReadRecordsAndNeverMoreThanIsLeftOfTheBudget) {
     one.text = *stored;
     one.kind = record_driver::config_maps;
     one.of = {"sh.helm.release.v1.web.v3", "17", "deployed", 3};
-    const known_release known = co_await read_stored(l, std::move(one));
+    const known_release known =
+        co_await read_stored(l, std::move(one), "a cluster secrets ns/name");
     EXPECT_EQ(known.record, "sh.helm.release.v1.web.v3");
     EXPECT_EQ(known.facts.revision, 3);
     EXPECT_EQ(known.facts.state, release::status::deployed);

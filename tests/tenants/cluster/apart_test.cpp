@@ -1,11 +1,14 @@
 // Tenants whose charts, indexes and records are worked on as in child processes: everything crosses
 // as bytes, though in virtual time no process is started.
+#include "formats/base64.hpp"
+#include "helm/release/own_records.hpp"
 #include "helm/tenants/chart_children.hpp"
 #include "tests/tenants/cluster/home_stage.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 namespace helm::tenants::testing {
 namespace {
@@ -17,8 +20,9 @@ using ::testing::HasSubstr;
 class child_in_this_process final : public reactor::foreign_workers {
 public:
   explicit child_in_this_process(reactor::loop& l) : loop_(l) {}
-  awaitable<reactor::result<std::string>> run(std::string job, std::string) override {
+  awaitable<reactor::result<std::string>> run(std::string job, std::string owner) override {
     ++jobs;
+    owners.insert(std::move(owner));
     co_await loop_.sleep_for(3ms);
     if (!fails.empty() && jobs >= fails_from)
       co_return reactor::make_fault(reactor::errc::timed_out, "work on a chart", fails);
@@ -35,6 +39,7 @@ public:
   void retire() { child_.reset(); }
 
   std::size_t jobs = 0, streams = 0;
+  std::set<std::string> owners;
   std::string fails;           // why a job has no answer
   std::size_t fails_from = 0;  // the number of the first such job
 
@@ -94,6 +99,79 @@ TEST_F(TenantApart, IsInstalledUpgradedAndUninstalledByWhatChildrenSay) {
     co_await l.sleep_for(5s);
     EXPECT_EQ(a.records("acme", "tenant-acme-a"), "1:superseded 2:deployed");
     co_await second->stop();
+  });
+}
+
+/// Upgrades the Tenant, and says which records had a child of their own: "web" of a release.
+struct TenantRecords : TenantApart {
+  awaitable<std::set<std::string>> owners_of_upgrade(child_in_this_process& child,  // borrowed
+                                                     member& on, std::string version) {
+    child.owners.clear();
+    auto windlass = start(of_version(version));
+    const auto moved = [&] { return on.value("acme") == "standard " + version; };
+    const bool upgraded = co_await until(moved);
+    EXPECT_TRUE(upgraded) << version;
+    co_await l.sleep_for(5s);
+    co_await windlass->stop();
+    std::set<std::string> out;
+    for (const std::string& owner : child.owners)
+      if (owner.find("record") != owner.npos) out.insert(owner);
+    co_return out;
+  }
+};
+const std::set<std::string> by_the_shared_one{release::own_records};
+
+TEST_F(TenantRecords, ThatThisProcessWroteHaveNoChildOfTheirOwn) {
+  child_in_this_process child(l);
+  const reactor::attached_workers attached(l, child);
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    for (const char* version : {"1.2.0", "1.3.0", "1.2.0"}) {
+      const auto owners = co_await owners_of_upgrade(child, a, version);
+      EXPECT_EQ(owners, by_the_shared_one) << version;
+    }
+    EXPECT_EQ(a.records("acme", "tenant-acme-a"), "1:superseded 2:superseded 3:deployed");
+  });
+}
+
+TEST_F(TenantRecords, OfWhichOneByteDiffersHaveTheirOwn) {
+  child_in_this_process child(l);
+  const reactor::attached_workers attached(l, child);
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    (void)co_await owners_of_upgrade(child, a, "1.2.0");
+    // The time in the head of the gzip: what is in the record stays as it was.
+    a.api.edit("", "secrets", "acme", release::storage_name("tenant-acme-a", 1),
+               [](json::object& o) {
+                 json::value& stored = o.at("data").at("release");
+                 auto text = formats::decode_base64(*formats::decode_base64(stored.as_string()));
+                 (*text)[4] ^= 1;
+                 stored = formats::encode_base64(formats::encode_base64(*text));
+               });
+    const auto changed = co_await owners_of_upgrade(child, a, "1.3.0");
+    EXPECT_THAT(changed, Contains(HasSubstr("/tenant-acme-a"))) << "the one that was changed";
+    // This process has marked it as superseded since; what is in it is still a stranger's.
+    const auto still = co_await owners_of_upgrade(child, a, "1.2.0");
+    EXPECT_THAT(still, Contains(HasSubstr("/tenant-acme-a")));
+    EXPECT_EQ(a.records("acme", "tenant-acme-a"), "1:superseded 2:superseded 3:deployed");
+  });
+}
+
+TEST_F(TenantRecords, OfAnotherProcessHaveTheirOwn) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    {
+      child_in_this_process former(l);
+      const reactor::attached_workers attached(l, former);
+      (void)co_await owners_of_upgrade(former, a, "1.2.0");
+    }
+    child_in_this_process child(l);
+    const reactor::attached_workers attached(l, child);
+    const auto owners = co_await owners_of_upgrade(child, a, "1.3.0");
+    EXPECT_THAT(owners, Contains(HasSubstr("/tenant-acme-a")));
   });
 }
 
