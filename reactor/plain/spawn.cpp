@@ -8,6 +8,8 @@
 namespace reactor {
 namespace {
 
+constexpr int program_descriptor = 3;
+
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (std::string& t : texts) all.push_back(t.data());
@@ -36,7 +38,13 @@ result<pid_t> spawn(spawn_request r) {
                : posix_spawn_file_actions_adddup2(&files, r.in, STDIN_FILENO);
   if (status == 0) status = posix_spawn_file_actions_adddup2(&files, r.out, STDOUT_FILENO);
   if (status == 0) status = posix_spawn_file_actions_adddup2(&files, r.err, STDERR_FILENO);
-  if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&files, 3);
+  if (status == 0 && r.program >= 0)
+    status = posix_spawn_file_actions_adddup2(&files, r.program, program_descriptor);
+  if (status == 0)
+    status = posix_spawn_file_actions_addclosefrom_np(
+        &files, r.program >= 0 ? program_descriptor + 1 : program_descriptor);
+  if (status == 0 && r.terminal)
+    status = posix_spawn_file_actions_addtcsetpgrp_np(&files, STDIN_FILENO);
   if (status == 0 && !r.folder.empty())
     status = posix_spawn_file_actions_addchdir_np(&files, r.folder.c_str());
   sigset_t none, all;
@@ -51,7 +59,10 @@ result<pid_t> spawn(spawn_request r) {
   if (status == 0) {
     std::vector<char*> theirs;
     if (r.environment) theirs = pointers(*r.environment);
-    status = ::posix_spawnp(&pid, r.argv[0].c_str(), &files, &attributes, pointers(r.argv).data(),
+    // The open file itself, whatever its path leads to by now; a script's interpreter reads it there.
+    const std::string path =
+        r.program >= 0 ? "/proc/self/fd/" + std::to_string(program_descriptor) : r.argv[0];
+    status = ::posix_spawnp(&pid, path.c_str(), &files, &attributes, pointers(r.argv).data(),
                             r.environment ? theirs.data() : environ);
   }
   posix_spawnattr_destroy(&attributes);

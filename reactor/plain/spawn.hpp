@@ -16,6 +16,8 @@ struct spawn_request {
   std::vector<std::string> argv;                        // at least the program; looked up in PATH
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; none = ours
   std::string folder;                                   // empty = ours
+  int program = -1;       // an open file to execute instead of argv[0]; the child has it as 3
+  bool terminal = false;  // standard input is a terminal, and the child's group gets it
   int in = -1;                                          // -1 = /dev/null
   int out = -1, err = -1;
 };

@@ -2,6 +2,7 @@
 
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/printable.hpp"
 #include "reactor/plain/secret.hpp"
 #include "reactor/plain/spawn.hpp"
 #include "reactor/waiters.hpp"
@@ -74,6 +75,8 @@ public:
         out_limit_bytes_(c.out_limit_bytes),
         err_limit_bytes_(c.err_limit_bytes),
         grace_(c.grace),
+        on_err_(c.on_err),
+        terminal_(c.terminal),
         process_(l.get_executor()),
         out_{descriptor(l.get_executor())},
         err_{descriptor(l.get_executor())} {
@@ -84,6 +87,7 @@ public:
     if (!exited_) {  // only when the loop ends before us
       ::kill(-pid_, SIGKILL);
       ::waitpid(pid_, nullptr, WNOHANG);
+      take_terminal_back();
     }
     --loop_.live().streams;
   }
@@ -167,6 +171,7 @@ private:
       std::string().swap(o.bytes);
       terminate();
     } else {
+      if (on_err_) on_err_(piece);
       o.bytes += piece;
       if (o.bytes.size() <= 2 * err_limit_bytes_ + piece.size()) return;
       // seldom, so that it costs little per byte
@@ -196,12 +201,25 @@ private:
     while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
     exited_ = true;
+    take_terminal_back();
+  }
+
+  /// A process that is not in the foreground is stopped for doing so, unless it blocks the signal.
+  void take_terminal_back() {
+    if (!std::exchange(terminal_, false)) return;
+    sigset_t stop, before;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTTOU);
+    ::pthread_sigmask(SIG_BLOCK, &stop, &before);
+    ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   void reap() {
     while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
     exited_ = true;
+    take_terminal_back();
     loop_.timers().disarm(timer_);
     timer_ = loop_.timers().arm(loop_.now() + drain_time, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) {
@@ -217,6 +235,8 @@ private:
   const pid_t pid_;
   const std::size_t out_limit_bytes_, err_limit_bytes_;
   const nanoseconds grace_;
+  const std::function<void(std::string_view)> on_err_;
+  bool terminal_;  // the child's group has it
   descriptor process_;
   output out_, err_;
   timer_id timer_ = 0;
@@ -250,6 +270,11 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
   r.environment = environment_of(c);
   r.folder = c.folder;
   if (in) r.in = in->read;
+  r.program = c.program;
+  // A command in the background has no terminal to give.
+  c.terminal = c.terminal && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+  r.terminal = c.terminal;
+  if (c.terminal) r.in = STDIN_FILENO;
   r.out = out.write;
   r.err = err.write;
   const auto spawned = spawn(std::move(r));
@@ -278,6 +303,14 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
 std::string process_exit::text() const {
   return signal != 0 ? "killed by signal " + std::to_string(signal)
                      : "exit status " + std::to_string(status);
+}
+
+std::string process_exit::last_words() const {
+  const std::size_t last = err.find_last_not_of(" \r\n");
+  if (last == std::string::npos) return {};
+  const std::size_t line = err.rfind('\n', last);
+  const std::size_t from = line == std::string::npos ? 0 : line + 1;
+  return printable(redact(err.substr(from, std::min<std::size_t>(last - from + 1, 500))));
 }
 
 awaitable<result<process_exit>> run_process(loop& l, command c, steady_time deadline) {
@@ -322,13 +355,8 @@ awaitable<result<process_exit>> run_process(loop& l, command c, steady_time dead
   }
   if (timed_out) {
     std::string detail = "it was stopped after " + format_duration(ended.took);
-    const std::size_t last = ended.err.find_last_not_of(" \n");
-    if (last != std::string::npos) {
-      const std::size_t line = ended.err.rfind('\n', last);
-      const std::size_t from = line == std::string::npos ? 0 : line + 1;
-      detail += "; its last words: " +
-                redact(ended.err.substr(from, std::min<std::size_t>(last - from + 1, 500)));
-    }
+    if (const std::string said = ended.last_words(); !said.empty())
+      detail += "; its last words: " + said;
     co_return make_fault(errc::timed_out, doing, detail);
   }
   co_return ended;

@@ -5,9 +5,11 @@
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace reactor {
@@ -27,10 +29,14 @@ struct command {
   std::map<std::string, std::optional<std::string>>
       environment;     // added or, without value, removed
   std::string folder;  // where it runs; empty = here
+  int program = -1;    // an open file to execute instead of what argv[0] names; the caller keeps it
+  bool terminal = false;  // it reads from our standard input, a terminal, until it ends
   std::string input;   // what it reads, input_limit_bytes at most; empty = nothing
   std::size_t out_limit_bytes = 1024 * 1024;
   std::size_t err_limit_bytes = 64 * 1024;  // the last bytes are kept: they say why it failed
-  nanoseconds grace = 2s;                   // between SIGTERM and SIGKILL
+  /// Gets its standard error as it is written; `err` is kept all the same.
+  std::function<void(std::string_view piece)> on_err = {};
+  nanoseconds grace = 2s;  // between SIGTERM and SIGKILL
 };
 
 struct process_exit {
@@ -42,6 +48,8 @@ struct process_exit {
   bool succeeded() const noexcept { return status == 0 && signal == 0; }
   /// "exit status 1", "killed by signal 9"
   std::string text() const;
+  /// The last line of `err` that says something, without what looks like a credential; 500 bytes.
+  std::string last_words() const;
 };
 
 /// Runs `c` in a process group of its own, with its input and none of our descriptors, until it has

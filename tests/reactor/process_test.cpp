@@ -81,6 +81,31 @@ TEST_F(Process, ReadsItsInputAndThenItsEnd) {
   EXPECT_EQ(larger.error().code, errc::limit);
 }
 
+TEST_F(Process, IsTheOpenFileWhateverItsNameLeadsToByNow) {
+  const int file = ::open("/bin/sh", O_RDONLY | O_CLOEXEC);
+  auto ended = run("echo \"$0\"", [&](command& c) {
+    c.argv[0] = "/no/such/program";
+    c.argv.insert(c.argv.end(), "zero");
+    c.program = file;
+  });
+  ::close(file);
+  EXPECT_EQ(ended.value().out, "zero\n");
+}
+
+TEST_F(Process, ShowsItsStandardErrorAsItIsWrittenAndKeepsItsLastWords) {
+  std::string shown;
+  auto ended = run("echo one >&2; echo two >&2; printf '\\033[1m\\n\\n' >&2",
+                   [&](command& c) { c.on_err = [&](std::string_view piece) { shown += piece; }; });
+  EXPECT_EQ(shown, "one\ntwo\n\033[1m\n\n");
+  EXPECT_EQ(ended.value().err, shown);
+  EXPECT_EQ(ended.value().last_words(), "\\u001b[1m");
+  const std::string said =
+      run("echo first >&2; echo 'sent Bearer abcdefghijklmnop' >&2").value().last_words();
+  EXPECT_TRUE(said.starts_with("sent ")) << said;
+  EXPECT_EQ(said.find("abcdefghijklmnop"), said.npos) << said;
+  EXPECT_EQ(run("exit 1").value().last_words(), "");
+}
+
 TEST_F(Process, LeavesNoDescriptorOfItsOwnBehind) {
   (void)run("exit 0");
   const std::size_t before = open_descriptors();
