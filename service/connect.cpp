@@ -42,6 +42,9 @@ reactor::result<std::vector<named_connection>> every_context(const fleet_argumen
   bool usable = false;
   for (k8s::context_connection& c : k8s::every_kubeconfig_context(files)) {
     usable = usable || c.to;
+    // Several programs at once cannot share a terminal.
+    if (c.to && c.to->login && env.dialogue.show)
+      c.to->login->talk({.terminal = false, .show = env.dialogue.show});
     all.push_back({std::move(c.name), std::move(c.to)});
   }
   if (all.empty())
@@ -60,6 +63,7 @@ reactor::result<k8s::connection> home_from_secret(reactor::loop& l, const fleet_
   o.secret_key = a.home_secret_key;
   o.context = a.context;
   o.default_file = a.kubeconfig;
+  o.programs = a.programs;
   k8s::home_finder finder(l, std::move(o), env);
   reactor::result<k8s::connection> found = k8s::connection();
   reactor::task_group tasks(l);
@@ -80,10 +84,13 @@ std::string operator_namespace(const fleet_arguments& a, const k8s::connection& 
 
 /// Where home is and which clusters there are, from the flags.
 /// Errors: one sentence that names the file, field and reason.
-reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a,
+reactor::result<service_options> service_from(reactor::loop& l, const reactor::logger& log,
+                                              const fleet_arguments& a,
                                               std::vector<units::api> apis) {
-  const k8s::environment env = k8s::environment::of_process();
+  k8s::environment env = k8s::environment::of_process();
+  if (a.is_service) env.dialogue = {};
   service_options o;
+  o.programs = a.programs;
   o.apis = std::move(apis);
   o.ns = a.ns;
   o.label = a.kubeconfig_label;
@@ -103,6 +110,8 @@ reactor::result<service_options> service_from(reactor::loop& l, const fleet_argu
   if (!home) return home.error();
   o.home = std::move(*home);
   if (!o.home.context.empty()) o.home_name = o.home.context;
+  if (o.home.login && !o.home.login->has_dialogue())
+    o.home.login->talk(k8s::logged_dialogue(log, o.home_name));
   o.discover = a.from != fleet_arguments::source::self;
   o.home_alone_is_a_fleet = a.from != fleet_arguments::source::secrets;
   if (o.discover && std::ranges::any_of(o.apis, &units::api::wants_home_in_fleet)) {
@@ -185,7 +194,7 @@ std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_ar
     exit_code = complain(apis.error().message());
     return std::nullopt;
   }
-  auto options = service_from(l, a, std::move(*apis));
+  auto options = service_from(l, *log, a, std::move(*apis));
   if (!options) {
     exit_code = complain(options.error().message() + "\n  " + hint);
     return std::nullopt;
@@ -239,6 +248,18 @@ void declare_home(app::flags& f, fleet_arguments& to) {
   f.value("--kubeconfig-key", to.kubeconfig_key, "data key in the Secret")
       .shows_default()
       .variables({"KUBECONFIG_SECRET_KEY"});
+  f.read(
+       "--allow-exec",
+       [&to](const std::string& text) {
+         auto read = k8s::read_allowed_program(text);
+         if (read) to.programs.push_back(std::move(*read));
+         return read ? std::string() : read.error().detail;
+       },
+       "a program that kubeconfigs in Secrets may name under exec, with these arguments and no "
+       "others, if its file has this SHA-256; \",server=URL\" behind the digest binds it to one "
+       "API server")
+      .repeated()
+      .takes("PATH@sha256:DIGEST ARG…");
   if (!to.is_service) return;
   f.value("--watch-kubeconfig-secret", to.home_secret,
           "Secret with the home kubeconfig; preferred source")

@@ -19,6 +19,7 @@ struct fleet_arguments {
   std::string ns = "default";  // of the kubeconfig Secrets
   std::string kubeconfig_label = "sigs.k8s.io/multicluster-runtime-kubeconfig";
   std::string kubeconfig_key = "kubeconfig";
+  std::vector<k8s::allowed_program> programs;  // --allow-exec
   // --watch-kubeconfig-secret…
   std::string home_secret, home_secret_ns, home_secret_key = "kubeconfig";
   std::vector<std::string> policies;  // what comes before the stock packs, the first first

@@ -69,6 +69,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.metrics = &metrics_;
   f.tokens = options_.does == units::mode::act ? k8s::token_care::ours : k8s::token_care::others;
   f.home = options_.home;
+  f.programs = options_.programs;
   f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   // Another policy may apply now.
   f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };

@@ -48,6 +48,7 @@ struct service_options {
   std::optional<k8s::self_cluster_options> self_cluster = {};
   std::string home_name = "home";
   std::vector<named_connection> clusters;
+  std::vector<k8s::allowed_program> programs = {};  // --allow-exec
   std::string ns = "default", label = "sigs.k8s.io/multicluster-runtime-kubeconfig",
               key = "kubeconfig";
   /// Where packs come from that come before the stock ones, the first first: folders, and

@@ -251,11 +251,12 @@ void add_entries(std::vector<kubeconfig>& all) {
   add("an exec plugin",
       with_user("exec: {command: /bin/sh, args: [-c, 'echo " + bait +
                 "'], env: [{name: T, value: " + bait + "}]}"),
-      "exec is not supported; give this user a token or a client certificate (users[0].user.exec, "
+      "exec: no program is run for a kubeconfig in a Secret; give this user a token or a client "
+      "certificate, or allow the program with --allow-exec PATH@sha256:DIGEST (users[0].user.exec, "
       "line 11)");
   add("an auth provider",
       with_user("auth-provider: {name: oidc, config: {refresh-token: " + bait + "}}"),
-      "auth-provider is not supported");
+      "auth-provider was removed from Kubernetes' clients; use exec with kubelogin");
   for (const char* field :
        {"as: root", "as-uid: '0'", "as-groups: [system:masters]", "as-user-extra: {a: [b]}"})
     add("impersonation by " + std::string(field).substr(0, std::string_view(field).find(':')),

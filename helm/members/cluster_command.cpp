@@ -47,17 +47,7 @@ member_settings settings_of(const cluster_arguments& a) {
 reactor::result<k8s::connection> by_context(const cluster_arguments& a,
                                             const std::string& context) {
   const std::string file = a.member_kubeconfig.empty() ? a.fleet.kubeconfig : a.member_kubeconfig;
-  auto to = k8s::load_default(file, context, k8s::environment::of_process());
-  if (to) return to;
-  reactor::fault f = to.error();
-  if (f.code == reactor::make_error_code(reactor::errc::refused))
-    f.detail +=
-        "\n  Windlass runs no programs to log in. A token of an administrator, for example of "
-        "`kubectl --context " +
-        context +
-        " -n kube-system create token ACCOUNT`, is enough, in a kubeconfig of its own: "
-        "--member-kubeconfig FILE";
-  return f;
+  return k8s::load_default(file, context, k8s::environment::of_process());
 }
 
 /// Runs one piece of work on the loop; false when a signal ended it.
@@ -176,6 +166,7 @@ reactor::awaitable<reactor::result<cluster_check>> checked(reactor::loop& l,  //
   if (found && *found && !(*found)->kubeconfig.empty()) {
     k8s::kubeconfig_options reading;
     reading.source = "Secret " + a.fleet.ns + "/" + a.subject + ", key " + a.fleet.kubeconfig_key;
+    reading.programs = a.fleet.programs;
     auto to = k8s::load_kubeconfig((*found)->kubeconfig.reveal(), std::move(reading));
     if (!to) co_return to.error();
     const auto& token = (*found)->member;

@@ -255,10 +255,21 @@ struct client::impl {
     return f;
   }
 
-  awaitable<bool> refresh(credentials::look how) {
-    const credentials::changes changed = co_await who.refresh(how);
-    if (changed.tls) transport.set_tls(who.tls());
-    co_return changed.token || changed.tls;
+  awaitable<reactor::result<bool>> refresh(credentials::look how, std::uint64_t refused = 0) {
+    const auto changed = co_await who.refresh(how, refused);
+    if (!changed) co_return changed.error();
+    if (changed->tls) transport.set_tls(who.tls());
+    co_return changed->token || changed->tls;
+  }
+
+  /// The program that gives the credentials gave none, so nothing was sent.
+  fault without_credentials(const reactor::fault& why, std::string doing) {
+    fault f = from_transport(why, std::move(doing));
+    f.code = errc::unauthorized;
+    f.detail = why.message();
+    who.hide_in(f);
+    observe(&f, {});
+    return f;
   }
 
   /// A transport's fault, with the likely reason when it is ours to know.
@@ -279,7 +290,7 @@ struct client::impl {
   }
 
   /// One request and its whole answer. A 401 is tried once more when the credentials' files have
-  /// changed.
+  /// changed, or their program gave others.
   awaitable<result<json::value>> call(http::request r, std::string doing,
                                       reactor::nanoseconds within = request_deadline,
                                       std::size_t limit_bytes = object_limit_bytes,
@@ -291,13 +302,15 @@ struct client::impl {
         if (is_of_secrets(r.target)) reactor::wipe(r.body);
       }
     } const afterwards{r};
-    const reactor::steady_time deadline = loop.now() + within;
-    (void)co_await refresh(credentials::look::when_due);
+    const auto ready = co_await refresh(credentials::look::when_due);
+    if (!ready) co_return without_credentials(ready.error(), std::move(doing));
+    const reactor::steady_time deadline = loop.now() + within;  // logging in has its own
     for (int attempt = 0;; ++attempt) {
       const bool turn = co_await limiter.acquire_until(deadline);
       if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
+      const std::uint64_t login = who.login_number();
       const reactor::steady_time began = loop.now();
       auto got = co_await transport.fetch(std::move(sent), limit_bytes, deadline);
       paced_answer about;
@@ -333,7 +346,7 @@ struct client::impl {
         co_return std::move(answer);
       }
       fault why = answer.error();
-      const bool again = co_await refused(why, about, attempt);
+      const bool again = co_await refused(why, about, attempt, login);
       if (again) continue;
       co_return why;
     }
@@ -341,12 +354,15 @@ struct client::impl {
 
   /// What every refusal means for the next request. True where this one is to be sent once more:
   /// the server did not know the credentials, and their files have others now.
-  awaitable<bool> refused(fault& why, paced_answer about, int attempt) {  // borrowed
+  awaitable<bool> refused(fault& why, paced_answer about, int attempt,  // borrowed
+                          std::uint64_t login) {
     who.hide_in(why);
     observe(&why, about);
     if (why.code == errc::unauthorized && attempt == 0) {
-      const bool changed = co_await refresh(credentials::look::now);
-      if (changed) co_return true;
+      const auto changed = co_await refresh(credentials::look::now, login);
+      // Another request's refusal may have brought them.
+      if (changed && (*changed || who.login_number() != login)) co_return true;
+      if (!changed) why.detail += "; " + changed.error().message();
     }
     add_certificate_problem(why);
     co_return false;
@@ -364,6 +380,7 @@ struct client::impl {
 
   /// Every answer, and every failure to get one; null: a success.
   void observe(const fault* why, paced_answer about) {
+    if (!why) who.accepted();
     if (why && why->code == errc::throttled && !is_budget_refusal(*why)) {
       about.throttled = true;
       about.retry_after = why->retry_after;
@@ -380,12 +397,14 @@ struct client::impl {
 
   awaitable<result<std::unique_ptr<http::exchange>>> open(http::request r, std::string doing) {
     if (r.target.empty()) co_return unsendable(std::move(doing));
-    (void)co_await refresh(credentials::look::when_due);
+    const auto ready = co_await refresh(credentials::look::when_due);
+    if (!ready) co_return without_credentials(ready.error(), std::move(doing));
     for (int attempt = 0;; ++attempt) {
       const bool turn = co_await limiter.acquire_until(loop.now() + request_deadline);
       if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
+      const std::uint64_t login = who.login_number();
       auto got = co_await transport.send(std::move(sent));
       if (!got) co_return failed(got.error(), doing);
       auto plain = http::decoded(std::move(*got), plain_list_limit_bytes);
@@ -414,7 +433,7 @@ struct client::impl {
         co_return why;
       }
       why = answer.error();
-      const bool again = co_await refused(why, about, attempt);
+      const bool again = co_await refused(why, about, attempt, login);
       if (again) continue;
       co_return why;
     }

@@ -48,14 +48,40 @@ reactor::secret one_line(const reactor::secret& of) {
 }  // namespace
 
 credentials::credentials(reactor::loop& l, connection to)
-    : loop_(l), to_(std::move(to)), next_look_(l.now() + look_interval) {}
+    : loop_(l),
+      to_(std::move(to)),
+      next_look_(l.now() + look_interval),
+      has_certificate_(!to_.certificate.empty()) {}
 
 bool credentials::has_files() const {
   return !to_.token.file.empty() || !to_.ca.file.empty() || !to_.certificate.file.empty() ||
          !to_.key.file.empty();
 }
 
-reactor::awaitable<credentials::changes> credentials::refresh(look how) {
+void credentials::accepted() {
+  if (to_.login) to_.login->accepted(loop_.now());
+}
+
+reactor::awaitable<reactor::result<credentials::changes>> credentials::refresh(
+    look how, std::uint64_t refused) {
+  changes out = co_await read_files(how);
+  if (!to_.login) co_return out;
+  const std::shared_ptr<login_session> session = to_.login;
+  auto got = co_await session->get(loop_, refused);
+  if (!got) co_return got.error();
+  const login_session::numbered& now = **got;
+  if (std::exchange(login_number_, now.number) == now.number) co_return out;
+  to_.token.bytes = now.login.token;
+  out.token = true;
+  if (!has_certificate_ && !(to_.certificate.bytes == now.login.certificate)) {
+    to_.certificate.bytes = now.login.certificate;
+    to_.key.bytes = now.login.key;
+    out.tls = true;
+  }
+  co_return out;
+}
+
+reactor::awaitable<credentials::changes> credentials::read_files(look how) {
   changes out;
   if (reading_ || !has_files() || (how == look::when_due && loop_.now() < next_look_))
     co_return out;

@@ -6,6 +6,7 @@
 #include "reactor/http/client.hpp"
 #include "reactor/plain/time.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace reactor {
@@ -26,8 +27,14 @@ public:
     bool token = false, tls = false;
   };
   /// Reads the files again: every 10 s at most, or at once. One reader at a time; a second one gets
-  /// "no changes".
-  reactor::awaitable<changes> refresh(look how);
+  /// "no changes". Where a program gives the credentials it runs when there are none, when they have
+  /// ended, and when the server refused those of the number `refused`.
+  /// Errors: why that program gave none.
+  reactor::awaitable<reactor::result<changes>> refresh(look how, std::uint64_t refused = 0);
+  /// Counts the program's credentials; those that a request is sent with now.
+  std::uint64_t login_number() const noexcept { return login_number_; }
+  /// The server took them.
+  void accepted();
 
   /// The Authorization header's value; empty = none.
   reactor::secret authorization() const;
@@ -40,10 +47,13 @@ public:
 
 private:
   bool has_files() const;
+  reactor::awaitable<changes> read_files(look how);
   reactor::loop& loop_;
   connection to_;
   reactor::steady_time next_look_{};
   bool reading_ = false;
+  const bool has_certificate_;      // the kubeconfig's own, which goes before a program's
+  std::uint64_t login_number_ = 0;  // of the program's credentials in use
 };
 
 }  // namespace k8s

@@ -10,10 +10,13 @@
 #include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
+#include "reactor/plain/write.hpp"
 #include "reactor/system/files.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -297,17 +300,31 @@ private:
   const kubeconfig_options& options_;
 };
 
+/// What its own users are told by the vendors of each.
+std::string_view instead_of_provider(std::string_view name) {
+  if (name == "gcp")
+    return "install gke-gcloud-auth-plugin and run `gcloud container clusters get-credentials` "
+           "again, which writes exec";
+  if (name == "azure") return "run `kubelogin convert-kubeconfig`, which writes exec";
+  if (name == "oidc") return "use exec with kubelogin (`kubectl oidc-login`)";
+  return "use exec, a token or a client certificate";
+}
+
 void refuse_unsupported(const entry& user) {
-  const auto unsupported = [&](std::string_view field, std::string_view instead) {
-    if (!present(user.body, field)) return;
+  if (present(user.body, "auth-provider")) {
+    const spot place = user.place.at("auth-provider");
+    const json::value& provider = user.body.at("auth-provider");
+    const std::string_view name =
+        provider.is_object() ? text(provider.get_object(), "name", place) : std::string_view();
+    refuse(reactor::errc::refused, place,
+           "auth-provider was removed from Kubernetes' clients; " +
+               std::string(instead_of_provider(name)));
+  }
+  for (const std::string_view field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
+    if (!present(user.body, field)) continue;
     refuse(reactor::errc::refused, user.place.at(field),
-           std::string(field) + " is not supported; " + std::string(instead));
-  };
-  constexpr std::string_view use_token = "give this user a token or a client certificate";
-  unsupported("exec", use_token);
-  unsupported("auth-provider", use_token);
-  for (const std::string_view field : {"as", "as-uid", "as-groups", "as-user-extra"})
-    unsupported(field, "let the user itself have the rights");
+           std::string(field) + " is not supported; let the user itself have the rights");
+  }
 }
 
 void check_header_text(std::string_view value, const spot& place, const std::string& what) {
@@ -402,6 +419,123 @@ void read_user(connection& to, const entry& user, credentials_reader& files) {
     refuse(reactor::errc::limit, place.at("password"), "password is longer than 16 KiB");
 }
 
+/// An array of texts, or of mappings with texts; null is empty.
+const json::array& list_of(const json::object& from, std::string_view field, const spot& place) {
+  static const json::array none;
+  const json::value* v = from.if_contains(field);
+  if (!v || v->is_null()) return none;
+  if (!v->is_array()) malformed(place.at(field), std::string(field) + " is not a list");
+  return v->get_array();
+}
+
+/// What provideClusterInfo promises (client.authentication.k8s.io, Cluster).
+reactor::secret cluster_info(const connection& to, const entry& cluster) {
+  const json::storage_ptr memory = wiping_storage();
+  json::object info(memory);
+  info["server"] = to.server;
+  if (!to.tls_server_name.empty()) info["tls-server-name"] = to.tls_server_name;
+  if (to.insecure) info["insecure-skip-tls-verify"] = true;
+  if (!to.ca.empty())
+    info["certificate-authority-data"] = formats::encode_base64(to.ca.bytes.reveal());
+  if (!to.proxy_url.empty()) info["proxy-url"] = to.proxy_url.reveal();
+  if (flag(cluster.body, "disable-compression", cluster.place)) info["disable-compression"] = true;
+  for (const json::value& one : list_of(cluster.body, "extensions", cluster.place)) {
+    if (!one.is_object() ||
+        text(one.get_object(), "name", cluster.place) != "client.authentication.k8s.io/exec")
+      continue;
+    if (const json::value* config = one.get_object().if_contains("extension"))
+      info["config"] = *config;
+  }
+  return reactor::secret(text_of_secret(json::value(std::move(info))));
+}
+
+/// A discovered kubeconfig runs what the operator allowed, as it was allowed: nothing of the
+/// kubeconfig reaches the program.
+void take_allowed(login_program& p, const connection& to, const kubeconfig_options& options,
+                  const spot& place) {
+  const auto refused = [&](std::string what) {
+    refuse(reactor::errc::refused, place, "exec: " + std::move(what));
+  };
+  const allowed_program* named = nullptr;
+  bool other_arguments = false;
+  for (const allowed_program& one : options.programs) {
+    if (one.path != p.command) continue;
+    if (one.arguments != p.arguments) {
+      other_arguments = true;
+      continue;
+    }
+    if (named == nullptr || one.server == to.server) named = &one;
+  }
+  if (named == nullptr && other_arguments)
+    refused("--allow-exec names this program with other arguments");
+  if (named == nullptr)
+    refused(
+        "no program is run for a kubeconfig in a Secret; give this user a token or a client "
+        "certificate, or allow the program with --allow-exec PATH@sha256:DIGEST");
+  if (!named->server.empty() && named->server != to.server)
+    refused("--allow-exec names this program for another server");
+  if (!p.environment.empty())
+    refused("env is there, and a program that --allow-exec names has an empty environment");
+  p.digest = named->digest;
+  p.cluster = {};
+  p.install_hint.clear();
+}
+
+/// `exec` of a user; null without it. Source: client-go's validateAuthInfo and its defaults.
+std::shared_ptr<login_session> read_login(const connection& to, const entry& user,
+                                          const entry& cluster, const kubeconfig_options& options) {
+  if (!present(user.body, "exec")) return nullptr;
+  const spot place = user.place.at("exec");
+  const json::value& there = user.body.at("exec");
+  if (!there.is_object()) malformed(place, "exec is not a mapping");
+  const json::object& exec = there.get_object();
+  login_program p;
+  p.command = text(exec, "command", place);
+  if (p.command.empty()) malformed(place, "exec: command is missing");
+  for (const json::value& one : list_of(exec, "args", place)) {
+    if (!one.is_string()) malformed(place.at("args"), "exec: args holds something that is no text");
+    p.arguments.emplace_back(one.get_string());
+  }
+  for (const json::value& one : list_of(exec, "env", place)) {
+    if (!one.is_object())
+      malformed(place.at("env"), "exec: env holds something that is no mapping");
+    const json::object& variable = one.get_object();
+    std::string name(text(variable, "name", place.at("env")));
+    if (name.empty() || name.find('=') != name.npos)
+      malformed(place.at("env"), "exec: a variable of env has no usable name");
+    p.environment.emplace_back(std::move(name), text(variable, "value", place.at("env")));
+  }
+  if (options.origin == kubeconfig_origin::discovered) take_allowed(p, to, options, place);
+  p.api_version = text(exec, "apiVersion", place);
+  if (p.api_version == "client.authentication.k8s.io/v1alpha1")
+    refuse(reactor::errc::refused, place.at("apiVersion"),
+           "exec: apiVersion v1alpha1 was removed in Kubernetes 1.24; let the vendor's tool write "
+           "the kubeconfig again, or name v1beta1");
+  if (!is_login_api(p.api_version))
+    malformed(place.at("apiVersion"),
+              "exec: apiVersion is neither client.authentication.k8s.io/v1 nor v1beta1");
+  const std::string_view mode = text(exec, "interactiveMode", place);
+  if (mode.empty() && p.api_version.ends_with("/v1"))
+    malformed(place,
+              "exec: interactiveMode is missing, which v1 requires (Never, IfAvailable, "
+              "Always)");
+  using input = login_program::input;
+  if (mode.empty() || mode == "IfAvailable")
+    p.interactive = input::if_available;
+  else if (mode == "Always")
+    p.interactive = input::always;
+  else if (mode != "Never")
+    malformed(place.at("interactiveMode"),
+              "exec: interactiveMode is none of Never, IfAvailable and Always");
+  if (!p.digest.empty()) return std::make_shared<login_session>(std::move(p));
+  p.install_hint = text(exec, "installHint", place);
+  if (flag(exec, "provideClusterInfo", place)) p.cluster = cluster_info(to, cluster);
+  const bool in_path = p.command.find('/') == p.command.npos;
+  if (!in_path && p.command.front() != '/')
+    p.command = (std::filesystem::path(user.folder) / p.command).lexically_normal().string();
+  return std::make_shared<login_session>(std::move(p));
+}
+
 connection resolve(const config& c, const kubeconfig_options& options) {
   connection to;
   to.source = options.source;
@@ -424,7 +558,11 @@ connection resolve(const config& c, const kubeconfig_options& options) {
   if (user == c.users.end() && !user_name.empty()) {
     refuse(reactor::errc::not_found, context.place.at("user"), "names a user that is not there");
   }
-  if (user != c.users.end()) read_user(to, user->second, files);
+  if (user != c.users.end()) {
+    read_user(to, user->second, files);
+    auto login = read_login(to, user->second, cluster->second, options);
+    if (to.token.empty() && to.username.empty()) to.login = std::move(login);
+  }
   return to;
 }
 
@@ -551,6 +689,10 @@ environment environment::of_process() {
     const char* value = std::getenv(std::string(name).c_str());
     return std::string(value ? value : "");
   };
+  env.dialogue.terminal = ::isatty(STDIN_FILENO) == 1;
+  env.dialogue.show = [](std::string_view piece) {
+    (void)reactor::write_all(STDERR_FILENO, piece);
+  };
   return env;
 }
 
@@ -587,7 +729,9 @@ reactor::result<connection> load_in_cluster(const environment& env) {
   return to;
 }
 
-reactor::result<connection> load_default(std::string file, std::string context,
+namespace {
+
+reactor::result<connection> find_default(std::string file, std::string context,
                                          const environment& env) {
   if (!file.empty()) return load_kubeconfig_file(std::move(file), std::move(context));
   if (const std::string list = env.variable("KUBECONFIG"); !list.empty()) {
@@ -611,6 +755,15 @@ reactor::result<connection> load_default(std::string file, std::string context,
                              "no --kubeconfig, no $KUBECONFIG, not inside a Pod, and " +
                                  (home.empty() ? std::string("no $HOME") : path + " is not there") +
                                  "; give --kubeconfig FILE or set KUBECONFIG");
+}
+
+}  // namespace
+
+reactor::result<connection> load_default(std::string file, std::string context,
+                                         const environment& env) {
+  auto to = find_default(std::move(file), std::move(context), env);
+  if (to && to->login) to->login->talk(env.dialogue);
+  return to;
 }
 
 reactor::result<std::vector<std::string>> kubeconfig_contexts(std::string_view bytes,

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "k8s/client/login_session.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,7 @@ struct connection {
   material ca, certificate, key, token;
   std::string username;
   reactor::secret password;
+  std::shared_ptr<login_session> login;  // `exec`: a program gives token or certificate
   reactor::secret proxy_url;    // may hold a password; empty = as the environment says
   std::string ns;               // the context's namespace; empty = none named
   std::string context, source;  // for people: "prod", "kubeconfig /root/.kube/config"
@@ -48,14 +51,16 @@ struct kubeconfig_options {
   std::string context;  // empty = current-context, else the only one
   std::string folder;   // relative paths start here
   kubeconfig_origin origin = kubeconfig_origin::discovered;
+  /// Programs that a discovered kubeconfig may name under `exec`; it runs no other.
+  std::vector<allowed_program> programs = {};
 };
 
 /// Reads a kubeconfig (YAML or JSON).
-/// Shape   server, CA, client certificate and key, token, basic auth, tls-server-name, proxy-url,
-///         namespace.
+/// Shape   server, CA, client certificate and key, token, basic auth, exec, tls-server-name,
+///         proxy-url, namespace. As for kubectl, a token or a user name goes before exec.
 /// Errors  one sentence that names source, field and reason: errc::malformed for what cannot be
-///         read, errc::refused for what is forbidden or unsupported (exec, auth-provider,
-///         impersonation; file paths if discovered), errc::not_found for a context, cluster, user
+///         read, errc::refused for what is forbidden or unsupported (auth-provider, impersonation;
+///         file paths and programs if discovered), errc::not_found for a context, cluster, user
 ///         or file that is not there. Names the field's path and line and the entry's name, and
 ///         quotes no value.
 /// Source  kubeconfig v1, as client-go's clientcmd reads it.
@@ -74,6 +79,10 @@ reactor::result<connection> load_kubeconfig_files(std::vector<std::string> paths
 struct environment {
   std::function<std::string(std::string_view)> variable;
   std::string service_account = "/var/run/secrets/kubernetes.io/serviceaccount";
+  /// With the login program of a kubeconfig. A service has none.
+  login_dialogue dialogue = {};
+  /// Of a command that a person types: login programs write to its standard error, and may read
+  /// from its terminal.
   static environment of_process();
 };
 

@@ -150,6 +150,7 @@ awaitable<void> fleet::consider(std::string name) {
   }
   kubeconfig_options reading;
   reading.source = "Secret " + options_.ns + "/" + name + ", key " + options_.key;
+  reading.programs = options_.programs;
   reactor::result<connection> to =
       reactor::make_fault(reactor::errc::not_found, reading.source, "the key is missing or empty");
   if (!raw.empty()) {
@@ -185,6 +186,7 @@ void fleet::relabel(entry& e, const string_map& labels) {
 }
 
 void fleet::engage(const std::string& name, entry& e, connection to, string_map labels) {
+  if (to.login && !to.login->has_dialogue()) to.login->talk(logged_dialogue(log_, name));
   cluster_options o;
   o.name = name;
   o.field_manager = options_.field_manager;

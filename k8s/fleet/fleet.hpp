@@ -46,6 +46,8 @@ struct fleet_options {
   std::function<void(cluster& c)> on_names;
   /// Adds what the apis know ("tenants") to a cluster's entry of reading.
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
+  /// Programs that the kubeconfigs in Secrets may name (--allow-exec).
+  std::vector<allowed_program> programs = {};
   reactor::metrics* metrics = nullptr;
   token_care tokens = token_care::others;
   /// The process's connection to home. The cluster `self-cluster` uses it where the Secret of that

@@ -40,6 +40,7 @@ reactor::awaitable<reactor::result<connection>> home_finder::from_secret() {
   reading.source =
       "Secret " + options_.secret_ns + "/" + options_.secret + ", key " + options_.secret_key;
   reading.context = options_.context;
+  reading.programs = options_.programs;
   auto first = load_default(options_.default_file, std::string(), env_);
   if (!first) co_return while_doing("read " + reading.source, first.error());
   client api(loop_, *std::move(first));

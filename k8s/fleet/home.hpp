@@ -5,6 +5,7 @@
 #include "reactor/plain/result.hpp"
 
 #include <string>
+#include <vector>
 
 namespace reactor {
 class loop;
@@ -19,6 +20,7 @@ struct home_options {
   std::string file;          // --watch-kubeconfig
   std::string context;       // --watch-context, of whichever kubeconfig is used
   std::string default_file;  // --kubeconfig
+  std::vector<allowed_program> programs = {};  // --allow-exec, for the Secret
 };
 
 /// Finds the cluster that holds the discovery Secrets.

@@ -227,7 +227,8 @@ awaitable<result<void>> self_cluster::ensure() {
     }
   }
   std::optional<reactor::secret> made;
-  if (!has_token_file()) made = co_await from_files();
+  // What a program gives is for this process alone; the Secret says that it is home, no more.
+  if (!has_token_file() && !running_.login) made = co_await from_files();
   if (!made) made = reactor::secret(text_of_secret(kubeconfig_of_connection(running_)));
   const secret_is now = there ? secret_is::there : secret_is::absent;
   co_return co_await write(*std::move(made), now);

@@ -90,7 +90,7 @@ listed = subprocess.run([WINDLASS, "cluster", "list", "--fleet", "contexts", "--
 rows = {c["name"]: c for c in json.loads(listed.stdout or '{"clusters": []}')["clusters"]}
 check("contexts: all three are rows", set(rows) == {"eks", "gone", "live"}, listed)
 check("contexts: the good one is Live", rows.get("live", {}).get("state") == "Live", rows)
-check("contexts: the others are Invalid and say why", "exec is not supported" in rows.get("eks", {}).get("lastError", "")
+check("contexts: the others are Invalid and say why", "interactiveMode is missing" in rows.get("eks", {}).get("lastError", "")
       and "names a cluster that is not there" in rows.get("gone", {}).get("lastError", ""), rows)
 print(f"## networks: {len(failed)} failed")
 sys.exit(1 if failed else 0)

@@ -25,6 +25,7 @@ reactor::result<k8s::connection> connection_of(const helm::cluster_flags& f) {
   if (!f.server.empty()) c.server = f.server;
   if (!f.token.empty()) {
     c.token = {};
+    c.login = {};
     c.token.bytes = reactor::secret(f.token);
   }
   if (!f.ca_file.empty() && f.insecure)

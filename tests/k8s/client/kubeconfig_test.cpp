@@ -130,16 +130,28 @@ TEST(Kubeconfig, RefusesFilesInASecretAndNamesTheField) {
   }
 }
 
-TEST(Kubeconfig, RefusesExecAndAuthProviderAndImpersonation) {
+TEST(Kubeconfig, RefusesProgramsInASecretAndAuthProviderAndImpersonation) {
+  EXPECT_EQ(
+      refusal(config(plain_server, "    exec:\n      command: aws\n")),
+      "Secret default/a, key kubeconfig: user \"u\": exec: no program is run for a kubeconfig "
+      "in a Secret; give this user a token or a client certificate, or allow the program with "
+      "--allow-exec PATH@sha256:DIGEST");
   for (const auto origin : {kubeconfig_origin::discovered, kubeconfig_origin::local}) {
     kubeconfig_options o = discovered();
     o.origin = origin;
-    EXPECT_EQ(refusal(config(plain_server, "    exec:\n      command: aws\n"), o),
-              "Secret default/a, key kubeconfig: user \"u\": exec is not supported; give this user "
-              "a token or a client certificate");
-    EXPECT_EQ(refusal(config(plain_server, "    auth-provider:\n      name: oidc\n"), o),
-              "Secret default/a, key kubeconfig: user \"u\": auth-provider is not supported; give "
-              "this user a token or a client certificate");
+    for (const auto& [name, cure] : std::map<std::string, std::string>{
+             {"gcp", "gke-gcloud-auth-plugin"},
+             {"azure", "kubelogin convert-kubeconfig"},
+             {"oidc", "kubectl oidc-login"},
+             {"openstack", "use exec, a token or a client certificate"}}) {
+      const std::string said =
+          refusal(config(plain_server, "    auth-provider:\n      name: " + name + "\n"), o);
+      EXPECT_TRUE(
+          said.starts_with("Secret default/a, key kubeconfig: user \"u\": auth-provider was "
+                           "removed from Kubernetes' clients; "))
+          << said;
+      EXPECT_NE(said.find(cure), std::string::npos) << said;
+    }
     EXPECT_NE(refusal(config(plain_server, plain_token + "    as: root\n"), o).find("as is not"),
               std::string::npos);
   }
@@ -311,8 +323,8 @@ TEST(KubeconfigFiles, OneOfSeveralMaySayNothing) {
 
 TEST(KubeconfigFiles, WhatIsWrongWithOneContextConcernsItAlone) {
   const std::map<std::string, std::string> wrong{
-      {"user: {exec: {command: aws}}", "exec is not supported"},
-      {"user: {auth-provider: {name: gcp}}", "auth-provider is not supported"},
+      {"user: {exec: {command: aws}}", "exec: apiVersion is neither"},
+      {"user: {auth-provider: {name: gcp}}", "auth-provider was removed"},
       {"user: {tokenFile: gone}", "the file that it names is not there"},
       {"user: {client-certificate: c.pem}", "the file that it names is not there"},
       {"user: {client-certificate-data: '%'}", "is not base64"}};

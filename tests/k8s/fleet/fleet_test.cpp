@@ -189,7 +189,7 @@ TEST_F(Fleet, KeepsOneBadKubeconfigFromHurtingOthers) {
     co_await l.sleep_for(3s);
     EXPECT_EQ(said, "+good ");
     const std::string everything = everything_of(w.fleet);
-    EXPECT_NE(everything.find("exec is not supported"), std::string::npos);
+    EXPECT_NE(everything.find("exec: no program is run"), std::string::npos);
     EXPECT_EQ(everything.find(secret_word), std::string::npos);
     for (const auto& r : w.home.server.requests()) {
       EXPECT_EQ(r.body.find(secret_word), std::string::npos) << r.body;
