@@ -256,6 +256,105 @@ TEST_F(RolloutVerbs, ApproveWhatATagOffersWhereItIsAskedFor) {
       &registry);
 }
 
+TEST_F(RolloutVerbs, UndoGoesBackAndHistoryTellsBothAndWho) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments early = ask(verb::undo);
+    early.yes = true;
+    said s = co_await say(std::move(early));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.text.find("its history has no image before this one"), std::string::npos) << s.text;
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 0) << s.text;
+    EXPECT_EQ(wishes(), "new new new");
+    cli::rollout_arguments shown = ask(verb::undo);
+    s = co_await say(std::move(shown));
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_EQ(wishes(), "new new new") << "shown, not done";
+    cli::rollout_arguments back = ask(verb::undo);
+    back.yes = true;
+    back.clusters = {"cluster-001"};
+    s = co_await say(std::move(back));
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_EQ(wishes(), "old new new");
+    cli::rollout_arguments told = ask(verb::history);
+    told.output = cli::output_format::json;
+    told.clusters = {"cluster-001"};
+    s = co_await say(std::move(told));
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    const json::value document = json::parse(s.bytes);
+    const json::array& all = document.at("clusters").at(0).at("history").as_array();
+    EXPECT_EQ(all.size(), 3u) << s.bytes;
+    if (all.size() == 3) {
+      EXPECT_EQ(all[1].at("target").as_string(), simulation::new_image);
+      EXPECT_EQ(all[1].at("manager").as_string(), "windlass");
+      EXPECT_EQ(all[0].at("target"), all[2].at("target"));
+      EXPECT_EQ(all[0].at("outcome").as_string(), "2 of 2 updated");
+    }
+    cli::rollout_arguments again = ask(verb::undo);
+    again.yes = true;
+    again.clusters = {"cluster-001"};
+    again.to_revision = 2;
+    s = co_await say(std::move(again));
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_EQ(wishes(), "new new new");
+    cli::rollout_arguments never = ask(verb::undo);
+    never.to_revision = 77;
+    s = co_await say(std::move(never));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.text.find("its history has no revision 77"), std::string::npos) << s.text;
+  });
+}
+
+TEST_F(RolloutVerbs, LeaveWhatAnotherFieldManagerKeepsUnlessTheyAreForced) {
+  go([this]() -> awaitable<void> {
+    world_->clusters().at(1)->api().edit(
+        "node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
+          pool["metadata"].as_object()["managedFields"] = json::parse(
+              R"([{"manager":"argocd-controller","operation":"Apply","time":"2026-01-01T00:00:00Z",
+                   "apiVersion":"node.bootc.dev/v1alpha1","fieldsType":"FieldsV1",
+                   "fieldsV1":{"f:spec":{"f:image":{"f:ref":{}}}}}])");
+        });
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.text.find("argocd-controller"), std::string::npos) << s.text;
+    EXPECT_EQ(wishes(), "new old new");
+    cli::rollout_arguments forced = ask(verb::set_image);
+    forced.yes = forced.force = true;
+    s = co_await say(std::move(forced));
+    EXPECT_EQ(s.code, 0) << s.text;
+    EXPECT_EQ(wishes(), "new new new");
+    cli::rollout_arguments pause = ask(verb::pause);
+    pause.yes = true;
+    s = co_await say(std::move(pause));
+    EXPECT_EQ(s.code, 0) << "another field is nobody's: " << s.text;
+  });
+}
+
+TEST_F(RolloutVerbs, AWatchEndsAtItsTimeWithOne) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments stopped = ask(verb::pause);
+    stopped.yes = true;
+    (void)co_await say(std::move(stopped));
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    (void)co_await say(std::move(a));
+    cli::rollout_arguments watching = ask(verb::status);
+    watching.watch = watching.timeout_given = true;
+    watching.timeout = 60s;
+    const reactor::steady_time began = loop_.now();
+    const said s = co_await say(std::move(watching));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.complaint.find("not every cluster has it after 1m0s (--timeout)"),
+              std::string::npos)
+        << s.complaint;
+    EXPECT_LT(loop_.now() - began, 70s);
+  });
+}
+
 TEST_F(RolloutVerbs, OfAPoolThatNobodyHasSayWhereTheyLooked) {
   go([this]() -> awaitable<void> {
     const said s = co_await say(verb::pause, "wrokers");

@@ -9,17 +9,28 @@ namespace cli {
 
 using namespace app;
 
-/// rollout status|pause|resume|set-image|approve: what a person would edit, on every cluster that
-/// has the pool.
+/// rollout status|pause|resume|set-image|approve|history|undo: what a person would edit, on every
+/// cluster that has the pool.
 struct rollout_arguments {
-  enum class command { status, pause, resume, set_image, approve } what = command::status;
+  enum class command {
+    status,
+    pause,
+    resume,
+    set_image,
+    approve,
+    history,
+    undo
+  } what = command::status;
   fleet_arguments fleet;
   std::string pool, image;
   std::string digest;                 // approve: empty = what waits for approval
   std::vector<std::string> clusters;  // by name; none = all
   std::string selector;               // of cluster labels: "env=prod,tier!=edge"
+  std::size_t to_revision = 0;        // undo: 0 = the one before
   bool yes = false, watch = false;
+  bool force = false;  // also what another field manager has written
   reactor::nanoseconds timeout = std::chrono::seconds(15);
+  bool timeout_given = false;
   output_format output = output_format::text;
 };
 

@@ -3,12 +3,14 @@
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 #include "service/commands/rollout/rollout.hpp"
+#include "service/commands/rollout/target_history.hpp"
 #include "service/overview/overview.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 namespace cli {
 
@@ -19,13 +21,17 @@ namespace {
 namespace json = boost::json;
 using verb = rollout_arguments::command;
 
+/// For each look of a watch that has no end of its own.
+constexpr reactor::nanoseconds default_patience = std::chrono::seconds(15);
+
 /// One cluster's row and what becomes of it.
 struct change {
   std::string cluster, api, from, to;
   std::size_t units = 0;
   json::object patch;
+  std::vector<target_record> history = {};  // where the target changes: with this change
   bool written = false;
-  std::string error;
+  std::string error = {};
 };
 
 struct rolling {
@@ -36,6 +42,7 @@ struct rolling {
   reactor::event& stop;
   rollout_output& out;
   int exit_code = success;
+  std::map<std::string, std::string> users = {};  // by cluster: who asks
 
   int complain(std::string text, int code = failure) {
     out.complaint(std::move(text));
@@ -94,8 +101,8 @@ std::string nowhere(const fleet_overview& f, const rolling& r) {
   return text;
 }
 
-reactor::awaitable<fleet_overview> look(rolling& r) {  // borrowed
-  fleet_overview all = co_await look_at(r.windlass, r.loop, {}, r.loop.now() + r.arguments.timeout);
+reactor::awaitable<fleet_overview> look(rolling& r, reactor::steady_time until) {  // borrowed
+  fleet_overview all = co_await look_at(r.windlass, r.loop, {}, until);
   co_return chosen_of(std::move(all), r);
 }
 
@@ -107,8 +114,9 @@ void show_status(const fleet_overview& f, const rolling& r) {
   }
 }
 
-/// A line whenever something moved, until everything has arrived or somebody stops it.
-reactor::awaitable<void> watch(rolling& r, fleet_overview f) {
+/// A line whenever something moved, until every cluster has it, a signal comes, or --timeout is over
+/// where it was given.
+reactor::awaitable<void> watch(rolling& r, fleet_overview f, reactor::steady_time until) {
   std::string told;
   while (!r.stop.is_set()) {
     std::string line;
@@ -122,8 +130,13 @@ reactor::awaitable<void> watch(rolling& r, fleet_overview f) {
     if (line != told) r.out.text(page(line) + "\n");
     told = line;
     if (is_done(f)) co_return;
-    (void)co_await r.stop.wait(r.loop.now() + std::chrono::seconds(1));
-    f = co_await look(r);
+    if (r.loop.now() >= until) {
+      r.exit_code = r.complain("not every cluster has it after " +
+                               reactor::format_duration(r.arguments.timeout) + " (--timeout)");
+      co_return;
+    }
+    (void)co_await r.stop.wait(std::min(until, r.loop.now() + std::chrono::seconds(1)));
+    f = co_await look(r, std::min(until, r.loop.now() + default_patience));
   }
   r.exit_code = failure;
 }
@@ -156,7 +169,103 @@ bool is_left_out(const units::api::edits& by, const units::plan_row& row,
   return a.what == verb::approve && (!by.approve || (a.digest.empty() && row.offered.empty()));
 }
 
-reactor::result<std::vector<change>> changes_of(const fleet_overview& f, const rolling& r) {
+k8s::cluster* cluster_named(const rolling& r, const std::string& name) {
+  for (k8s::cluster* c : r.windlass.clusters())
+    if (c->name() == name) return c;
+  return nullptr;
+}
+
+/// "11 of 12 updated, 1 degraded"
+std::string outcome_of(const units::plan_row& row) {
+  std::string text =
+      std::to_string(row.updated) + " of " + std::to_string(row.units.size()) + " updated";
+  if (row.degraded > 0) text += ", " + std::to_string(row.degraded) + " degraded";
+  return text;
+}
+
+/// The object of a row as its cluster has it now.
+reactor::awaitable<k8s::result<json::object>> object_of(rolling& r,  // borrowed
+                                                        const std::string& cluster,
+                                                        const units::api::edits& by) {
+  k8s::cluster* on = cluster_named(r, cluster);
+  if (!on) {
+    k8s::fault gone;
+    gone.code = k8s::errc::unavailable;
+    gone.doing = "get " + by.kind.plural + " " + r.arguments.pool;
+    gone.detail = "the cluster left the fleet";
+    co_return gone;
+  }
+  k8s::resource kind = by.kind;
+  k8s::object_key key{"", r.arguments.pool};
+  co_return co_await on->api().get(std::move(kind), std::move(key));
+}
+
+/// As whom the cluster knows this command; empty where it does not say.
+reactor::awaitable<std::string> user_at(rolling& r, k8s::cluster* on) {  // borrowed
+  const std::string cluster = on->name();
+  if (const auto known = r.users.find(cluster); known != r.users.end()) co_return known->second;
+  k8s::resource reviews{"authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview",
+                        false};
+  std::string no_namespace;
+  json::object body;
+  auto said =
+      co_await on->api().create(std::move(reviews), std::move(no_namespace), std::move(body));
+  const std::string user = said ? text_at(*said, {"status", "userInfo", "username"}) : "";
+  r.users[cluster] = user;
+  co_return user;
+}
+
+/// What the field is called of which the API says that it is the target.
+std::vector<std::string> target_field(const units::api::edits& by, const std::string& target) {
+  const auto patch = by.retarget(target);
+  const auto fields = patch ? fields_of(*patch) : std::vector<std::vector<std::string>>();
+  return fields.empty() ? std::vector<std::string>() : fields.front();
+}
+constexpr const char* any_target = "example.com/any:tag";
+
+/// Whose value a change would overwrite, and why that does not last.
+std::string kept_by_others(const json::object& object, const json::object& patch,
+                           const std::string& ours) {
+  for (const auto& field : fields_of(patch))
+    for (const field_owner& owner : owners_of(object, field))
+      if (!is_by_hand(owner.manager, ours))
+        return text_of_field(field) + " is managed by \"" + owner.manager +
+               "\", which would put its own value back; change it there, or write it here all "
+               "the same with --force";
+  return {};
+}
+
+/// Looks at the object that a change is about, and adds to the change what follows from that: who
+/// else manages the field, and the history with this change.
+reactor::awaitable<void> complete(rolling& r, change& one, const units::api::edits& by,  // borrowed
+                                  json::object object, std::string outcome) {
+  k8s::cluster* on = cluster_named(r, one.cluster);
+  if (!on) {
+    one.error = "the cluster left the fleet";
+    co_return;
+  }
+  if (!r.arguments.force) one.error = kept_by_others(object, one.patch, on->api().field_manager());
+  const auto field = target_field(by, any_target);
+  const auto written = fields_of(one.patch);
+  if (written.size() != 1 || written.front() != field) co_return;
+  one.history = history_of(object, field, std::move(outcome));
+  target_record next;
+  next.target = one.to;
+  next.manager = on->api().field_manager();
+  next.by = co_await user_at(r, on);
+  next.at = reactor::format_rfc3339(r.loop.wall());
+  add_record(one.history, std::move(next));
+  json::object annotations;
+  annotations[history_annotation] = annotation_of(one.history);
+  json::object metadata;
+  metadata["annotations"] = std::move(annotations);
+  // What was looked at is what is changed.
+  metadata["resourceVersion"] = text_at(object, {"metadata", "resourceVersion"});
+  one.patch["metadata"] = std::move(metadata);
+}
+
+reactor::awaitable<reactor::result<std::vector<change>>> changes_of(rolling& r,  // borrowed
+                                                                    const fleet_overview& f) {
   std::vector<change> all;
   for (const units::api& api : r.windlass.apis()) {
     if (!api.edit) continue;
@@ -164,27 +273,80 @@ reactor::result<std::vector<change>> changes_of(const fleet_overview& f, const r
       for (const api_overview& a : c.apis)
         for (const units::plan_row& row : a.rows) {
           if (a.name != api.name || is_left_out(*api.edit, row, r.arguments)) continue;
-          auto made = edit_of(*api.edit, row, r.arguments);
-          if (!made) return made.error();
-          all.push_back({c.name,
-                         a.name,
-                         row.target,
-                         std::move(made->to),
-                         row.units.size(),
-                         std::move(made->patch),
-                         false,
-                         {}});
+          change one{c.name, a.name, row.target, {}, row.units.size(), {}};
+          auto object = co_await object_of(r, c.name, *api.edit);
+          if (!object) {
+            one.error = object.error().message();
+            all.push_back(std::move(one));
+            continue;
+          }
+          rollout_arguments wanted = r.arguments;
+          if (wanted.what == verb::undo) {
+            const auto known =
+                history_of(*object, target_field(*api.edit, any_target), outcome_of(row));
+            const target_record* back = undo_target(known, wanted.to_revision);
+            if (!back) {
+              one.error = wanted.to_revision > 0
+                              ? "its history has no revision " + std::to_string(wanted.to_revision)
+                              : "its history has no image before this one";
+              all.push_back(std::move(one));
+              continue;
+            }
+            wanted.what = verb::set_image;
+            wanted.image = back->target;
+          }
+          auto made = edit_of(*api.edit, row, wanted);
+          if (!made) co_return made.error();
+          one.to = std::move(made->to);
+          one.patch = std::move(made->patch);
+          json::object found = std::move(*object);
+          std::string outcome = outcome_of(row);
+          co_await complete(r, one, *api.edit, std::move(found), std::move(outcome));
+          all.push_back(std::move(one));
         }
   }
-  return all;
+  co_return all;
+}
+
+reactor::awaitable<void> show_history(rolling& r, const fleet_overview& f) {  // borrowed
+  json::array documents;
+  table t({"CLUSTER", "REVISION", "TARGET", "MANAGER", "BY", "SINCE", "OUTCOME"});
+  for (const units::api& api : r.windlass.apis()) {
+    if (!api.edit) continue;
+    for (const cluster_overview& c : f.clusters)
+      for (const api_overview& a : c.apis)
+        for (const units::plan_row& row : a.rows) {
+          if (a.name != api.name) continue;
+          auto object = co_await object_of(r, c.name, *api.edit);
+          if (!object) {
+            r.exit_code = r.complain(c.name + ": " + object.error().message());
+            continue;
+          }
+          const auto known =
+              history_of(*object, target_field(*api.edit, any_target), outcome_of(row));
+          for (const target_record& one : known)
+            t.row({c.name, std::to_string(one.revision), with_short_digests(one.target),
+                   one.manager.empty() ? "-" : one.manager, one.by.empty() ? "-" : one.by,
+                   one.at.empty() ? "-" : one.at, one.outcome.empty() ? "-" : one.outcome});
+          json::object document{{"cluster", c.name}, {"api", a.name}};
+          document["history"] = history_json(known);
+          documents.push_back(std::move(document));
+        }
+  }
+  if (is_machine(r.arguments.output)) {
+    json::object o{{"name", r.arguments.pool}};
+    o["clusters"] = std::move(documents);
+    r.out.bytes(machine_text(document("RolloutHistory", std::move(o)), r.arguments.output));
+  } else {
+    r.out.text(t.text({}, r.out.columns));
+  }
 }
 
 reactor::awaitable<void> write(rolling& r, std::vector<change>& all) {  // borrowed
   for (change& one : all) {
+    if (!one.error.empty()) continue;
     const auto api = std::ranges::find(r.windlass.apis(), one.api, &units::api::name);
-    k8s::cluster* on = nullptr;
-    for (k8s::cluster* c : r.windlass.clusters())
-      if (c->name() == one.cluster) on = c;
+    k8s::cluster* on = cluster_named(r, one.cluster);
     if (!on) {
       one.error = "it left the fleet";
       continue;
@@ -209,6 +371,7 @@ json::object changes_json(const std::vector<change>& all, const rolling& r) {
                      {"change", c.to},       {"units", c.units}, {"patch", c.patch},
                      {"written", c.written}};
     if (!c.error.empty()) one["error"] = c.error;
+    if (!c.history.empty()) one["history"] = history_json(c.history);
     list.push_back(std::move(one));
   }
   o["changes"] = std::move(list);
@@ -258,7 +421,8 @@ std::string unknown_clusters(const rolling& r) {
 }
 
 reactor::awaitable<void> work(rolling& r) {  // borrowed
-  const fleet_overview f = co_await look(r);
+  const reactor::steady_time until = r.loop.now() + r.arguments.timeout;
+  const fleet_overview f = co_await look(r, until);
   if (const std::string unknown = unknown_clusters(r); !unknown.empty()) {
     r.exit_code =
         r.complain("the fleet has no cluster " + unknown + "; `windlass cluster list` shows them");
@@ -270,10 +434,14 @@ reactor::awaitable<void> work(rolling& r) {  // borrowed
   }
   if (r.arguments.what == verb::status) {
     show_status(f, r);
-    if (r.arguments.watch) co_await watch(r, f);
+    if (r.arguments.watch) co_await watch(r, f, r.arguments.timeout_given ? until : reactor::never);
     co_return;
   }
-  auto all = changes_of(f, r);
+  if (r.arguments.what == verb::history) {
+    co_await show_history(r, f);
+    co_return;
+  }
+  auto all = co_await changes_of(r, f);
   if (!all) {
     r.exit_code = r.complain(all.error().message(), wrong_usage);
     co_return;
@@ -346,7 +514,11 @@ void add_common(flags& f, rollout_arguments& to) {
   f.value("-l,--selector", to.selector,
           "only clusters whose labels match, as in env=prod,tier!=edge")
       .takes("SELECTOR");
-  f.seconds("--timeout", to.timeout, "seconds to wait for the clusters' answers").shows_default();
+  f.seconds("--timeout", to.timeout,
+            "seconds to wait for the clusters' answers; of `status --watch` until it is over, with "
+            "exit code 1, where it is given")
+      .shows_default()
+      .each([&to] { to.timeout_given = true; });
   f.output(to.output);
 }
 void declare_status(flags& f, rollout_arguments& to) {
@@ -355,6 +527,8 @@ void declare_status(flags& f, rollout_arguments& to) {
 }
 void add_writing(flags& f, rollout_arguments& to, const std::string& example) {
   f.on("-y,--yes", to.yes, "do it; without it the change is only shown");
+  f.on("--force", to.force,
+       "also where another field manager, such as Argo CD or Flux, has written the field");
   f.footer("Example:\n  " + example);
 }
 void declare_pause(flags& f, rollout_arguments& to) {
@@ -368,6 +542,14 @@ void declare_set_image(flags& f, rollout_arguments& to) {
   add_writing(
       f, to,
       "windlass rollout set-image workers registry.example.com/os/node@sha256:… -l env=test");
+}
+void declare_history(flags& f, rollout_arguments&) {
+  f.footer("Example:\n  windlass rollout history workers");
+}
+void declare_undo(flags& f, rollout_arguments& to) {
+  f.value("--to-revision", to.to_revision, "that one of `rollout history`; else the one before")
+      .takes("N");
+  add_writing(f, to, "windlass rollout undo workers --cluster prod-eu-1 --yes");
 }
 void declare_approve(flags& f, rollout_arguments& to) {
   f.value("--digest", to.digest, "this one; else the one that is available").takes("sha256:…");
@@ -384,7 +566,10 @@ std::vector<app::command> rollout_commands() {
        {"resume", "Go on", verb::resume, declare_resume},
        {"set-image", "Ask for another image", verb::set_image, declare_set_image},
        {"approve", "Let a pool with manual updates move to what its tag names by now",
-        verb::approve, declare_approve}},
+        verb::approve, declare_approve},
+       {"history", "The last ten images, who asked for them, and what came of it", verb::history,
+        declare_history},
+       {"undo", "Ask for the image before, or that of a revision", verb::undo, declare_undo}},
       add_common, rollout_command);
 }
 

@@ -1,0 +1,176 @@
+#include "service/commands/rollout/target_history.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+
+/// Of all records together; what an annotation may hold is 256 KiB for all of them.
+constexpr std::size_t annotation_limit_bytes = 16 * 1024;
+
+std::string member_text(const json::object& o, std::string_view name) {
+  const json::value* v = o.if_contains(name);
+  return v && v->is_string() ? std::string(v->get_string()) : std::string();
+}
+
+const json::value* at(const json::object& object, const std::vector<std::string>& path) {
+  const json::object* in = &object;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const json::value* v = in->if_contains(path[i]);
+    if (!v || i + 1 == path.size()) return v;
+    in = v->if_object();
+    if (!in) return nullptr;
+  }
+  return nullptr;
+}
+
+void collect(const json::object& patch, std::vector<std::string>& path,
+             std::vector<std::vector<std::string>>& into) {
+  for (const auto& [name, value] : patch) {
+    path.emplace_back(name);
+    if (value.is_object() && !value.get_object().empty())
+      collect(value.get_object(), path, into);
+    else
+      into.push_back(path);
+    path.pop_back();
+  }
+}
+
+/// An entry that owns a field names each step of its path; one that ends before owns all below.
+bool owns(const json::object& fields, const std::vector<std::string>& path) {
+  const json::object* in = &fields;
+  for (const std::string& step : path) {
+    const json::value* v = in->if_contains("f:" + step);
+    if (!v || !v->is_object()) return false;
+    in = &v->get_object();
+    if (in->empty()) return true;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> fields_of(const json::object& patch) {
+  std::vector<std::vector<std::string>> out;
+  std::vector<std::string> path;
+  collect(patch, path, out);
+  return out;
+}
+
+std::string text_at(const json::object& object, const std::vector<std::string>& path) {
+  const json::value* v = at(object, path);
+  return v && v->is_string() ? std::string(v->get_string()) : std::string();
+}
+
+std::string text_of_field(const std::vector<std::string>& path) {
+  std::string out;
+  for (const std::string& step : path)
+    out += step.find('.') != step.npos ? "[" + step + "]" : (out.empty() ? "" : ".") + step;
+  return out;
+}
+
+std::vector<field_owner> owners_of(const json::object& object,
+                                   const std::vector<std::string>& path) {
+  std::vector<field_owner> out;
+  const json::value* all = at(object, {"metadata", "managedFields"});
+  if (!all || !all->is_array()) return out;
+  for (const json::value& entry : all->get_array()) {
+    const json::object* one = entry.if_object();
+    const json::value* fields = one ? one->if_contains("fieldsV1") : nullptr;
+    if (!fields || !fields->is_object() || !owns(fields->get_object(), path)) continue;
+    out.push_back({member_text(*one, "manager"), member_text(*one, "time")});
+  }
+  std::ranges::stable_sort(out, std::ranges::greater(), &field_owner::at);
+  return out;
+}
+
+bool is_by_hand(std::string_view manager, std::string_view ours) {
+  return manager == ours || manager == "kubectl" || manager.starts_with("kubectl-");
+}
+
+std::vector<target_record> history_of(const json::object& object,
+                                      const std::vector<std::string>& field, std::string outcome) {
+  std::vector<target_record> out;
+  const std::string kept =
+      text_at(object, {"metadata", "annotations", std::string(history_annotation)});
+  json::error_code failed;
+  json::value parsed;
+  if (!kept.empty() && kept.size() <= annotation_limit_bytes) parsed = json::parse(kept, failed);
+  if (!failed && parsed.is_array())
+    for (const json::value& each : parsed.get_array()) {
+      const json::object* o = each.if_object();
+      const json::value* number = o ? o->if_contains("revision") : nullptr;
+      if (!number || !number->is_int64() || number->get_int64() < 1 ||
+          number->get_int64() > 1'000'000'000)
+        continue;
+      target_record r;
+      r.revision = static_cast<std::size_t>(number->get_int64());
+      r.target = member_text(*o, "target");
+      r.manager = member_text(*o, "manager");
+      r.by = member_text(*o, "by");
+      r.at = member_text(*o, "at");
+      r.outcome = member_text(*o, "outcome");
+      if (!r.target.empty() && (out.empty() || out.back().revision < r.revision))
+        out.push_back(std::move(r));
+    }
+  const std::string present = text_at(object, field);
+  if (present.empty()) return out;
+  if (out.empty() || out.back().target != present) {
+    const std::vector<field_owner> owners = owners_of(object, field);
+    target_record r;
+    r.target = present;
+    if (!owners.empty()) {
+      r.manager = owners.front().manager;
+      r.at = owners.front().at;
+    }
+    add_record(out, std::move(r));
+  }
+  out.back().outcome = std::move(outcome);
+  return out;
+}
+
+void add_record(std::vector<target_record>& to, target_record next) {
+  next.revision = to.empty() ? 1 : to.back().revision + 1;
+  to.push_back(std::move(next));
+  if (to.size() > most_records)
+    to.erase(to.begin(), to.end() - static_cast<std::ptrdiff_t>(most_records));
+}
+
+json::array history_json(const std::vector<target_record>& all) {
+  json::array out;
+  for (const target_record& r : all) {
+    json::object o{{"revision", r.revision}, {"target", r.target}};
+    const std::array<std::pair<const char*, const std::string*>, 4> rest{
+        {{"manager", &r.manager}, {"by", &r.by}, {"at", &r.at}, {"outcome", &r.outcome}}};
+    for (const auto& [name, value] : rest)
+      if (!value->empty()) o[name] = *value;
+    out.push_back(std::move(o));
+  }
+  return out;
+}
+
+std::string annotation_of(const std::vector<target_record>& all) {
+  for (std::size_t from = 0; from < all.size(); ++from) {
+    const std::vector<target_record> some(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                          all.end());
+    std::string text = json::serialize(history_json(some));
+    if (text.size() <= annotation_limit_bytes) return text;
+  }
+  return "[]";
+}
+
+const target_record* undo_target(const std::vector<target_record>& all, std::size_t revision) {
+  for (auto r = all.rbegin(); r != all.rend(); ++r) {
+    if (revision > 0 ? r->revision == revision : r->target != all.back().target) return &*r;
+  }
+  return nullptr;
+}
+
+}  // namespace cli
