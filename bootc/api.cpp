@@ -44,6 +44,7 @@ public:
         reader_(h.loop, web_, s.registries),
         operator_ns_(s.operator_ns),
         identity_(s.identity),
+        assumed_(s.assumed),
         tags_(h.loop, s.tags ? *s.tags : reader_, {.interval = s.tag_interval}, h.log),
         rows_(h.metrics, std::string(api_name)),
         policy_(h.loop, h.packs,
@@ -61,6 +62,7 @@ public:
     if (house_.does == units::mode::look && house_.shows == units::verdicts::published)
       o.policy = &published_;
     o.tags = &tags_;
+    o.assumed = assumed_;
     o.operator_ns = o.lease_ns = operator_ns_;
     o.identity = identity_;
     if (house_.own_pod_uid) o.own_pod_uid = house_.own_pod_uid();
@@ -131,6 +133,7 @@ private:
   registry::web web_;
   registry::tag_reader reader_;
   std::string operator_ns_, identity_;
+  std::shared_ptr<const units::assumed_targets> assumed_;
   tag_watcher tags_;
   units::row_budget rows_;
   pack_rollout_policy policy_;
@@ -144,6 +147,19 @@ private:
   // By cluster and what its pool names.
   std::map<std::pair<std::string, std::string>, guards> guards_;
 };
+
+/// The flags are the command's own (`plan --image`); others leave the object empty.
+units::api_setup declare_assumption(app::flags& f) {
+  const std::shared_ptr<const units::assumed_targets> assumed =
+      f.shared<units::assumed_targets>([](units::assumed_targets&) {});
+  return [assumed](units::api& to, const units::process_facts&) -> reactor::result<void> {
+    if (assumed->by_row.empty()) return {};
+    settings s;
+    s.assumed = assumed;
+    set_up(to, std::move(s));
+    return {};
+  };
+}
 
 boost::json::object pause_patch(bool paused) {
   boost::json::object rollout{{"paused", paused}};
@@ -193,6 +209,7 @@ units::api api(settings s) {
   a.metrics.assign(node_metrics::all.begin(), node_metrics::all.end());
   a.edit = units::api::edits{node_pools(), pause_patch, retarget_patch, approve_patch};
   a.hooks = {policies::versions_hook(), policies::rollout_hook(), policies::disruption_hook()};
+  a.settings = declare_assumption;
   a.service_settings = declare_registries;
   set_up(a, std::move(s));
   return a;

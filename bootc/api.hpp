@@ -1,7 +1,8 @@
 #pragma once
 
-#include "bootc/bootc_cluster.hpp"
 #include "app/api/api.hpp"
+#include "app/api/assumed_targets.hpp"
+#include "bootc/bootc_cluster.hpp"
 
 namespace bootc {
 
@@ -12,6 +13,8 @@ struct settings {
   std::string operator_ns = "bootc-operator";  // of pull secrets, on each cluster
   std::string identity;                        // of this process, in Leases
   registry::tag_source* tags = nullptr;        // asked instead of registries; outlives everything
+  /// `plan --image`: pools are planned with another image. Null: as they are.
+  std::shared_ptr<const units::assumed_targets> assumed = {};
 };
 
 /// The OS image of the nodes of every cluster: BootcNodePool and BootcNode.

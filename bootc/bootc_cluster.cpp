@@ -87,6 +87,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                       if (options_.on_plan) options_.on_plan(pool, plan);
                     };
                     s.events = options_.events;
+                    s.assumed = options_.assumed;
                     s.tags = options_.tags;
                     s.secrets = secrets_ ? &*secrets_ : nullptr;
                     s.other = other_ ? &*other_ : nullptr;

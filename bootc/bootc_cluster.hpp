@@ -1,15 +1,16 @@
 #pragma once
 
+#include "app/api/api.hpp"
+#include "app/api/assumed_targets.hpp"
+#include "app/api/row_figures.hpp"
 #include "bootc/pool/drains.hpp"
-#include "bootc/pool/reconciler/node_pool_reconciler.hpp"
 #include "bootc/pool/others/other_operator.hpp"
+#include "bootc/pool/reconciler/node_pool_reconciler.hpp"
 #include "bootc/pool/secrets/pull_secrets.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
 #include "reactor/gate.hpp"
-#include "app/api/api.hpp"
-#include "app/api/row_figures.hpp"
 
 #include <array>
 #include <cstdint>
@@ -44,6 +45,7 @@ public:
     std::string lease_ns, identity;
     /// Of this process's pod, which no drain evicts; empty outside of a pod.
     std::string own_pod_uid;
+    std::shared_ptr<const units::assumed_targets> assumed = {};  // images that plans assume
     tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted
@@ -94,6 +96,7 @@ private:
   void count_stage(const bootc_node* before, const bootc_node* now);
   void wake_matching(const k8s::string_map& labels);
   void wake_owner_of(const std::string& node);
+  awaitable<void> resolve_assumed(std::string pool);
   bool is_current() const;
   void attend(k8s::attention how);
   std::array<k8s::informer_base*, 3> informers() noexcept {

@@ -4,7 +4,10 @@
 #include "bootc/bootc_cluster.hpp"
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
+#include "bootc/pool/assumption.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "reactor/loop.hpp"
+#include "registry/image_ref.hpp"
 
 #include <string>
 #include <utility>
@@ -15,6 +18,9 @@ namespace {
 /// A pool may have 10,000 nodes; so many are shown, or given back, without letting anybody else
 /// run.
 constexpr std::size_t units_a_turn = 128;
+
+/// A registry that does not answer by then is told of as such.
+constexpr reactor::nanoseconds longest_resolution = std::chrono::seconds(10);
 
 /// Who goes next by this plan, in order: those that hold a slot, then those that take one.
 std::vector<std::string> starters(const rollout_plan& plan) {
@@ -89,16 +95,36 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   return row;
 }
 
+/// A tag that is only assumed is asked for here: who only looks makes no passes.
+awaitable<void> bootc_cluster::resolve_assumed(std::string pool) {
+  const std::string* ref = options_.assumed ? options_.assumed->of(pool) : nullptr;
+  const auto image = ref ? registry::parse_image_ref(*ref)
+                         : reactor::result<registry::image_ref>(registry::image_ref());
+  if (!ref || !image || !image->digest.empty() || !options_.tags) co_return;
+  const reactor::steady_time until = loop_.now() + longest_resolution;
+  while (!stopping_ && loop_.now() < until) {
+    reconciler_.follow_tag(pool);
+    const auto known = options_.tags->of(options_.name + "/" + pool);
+    if (known && known->ref == *ref && !(known->digest.empty() && known->error.empty())) co_return;
+    co_await loop_.sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
   const reactor::gate::visit here(overviews_);
   std::vector<units::plan_row> rows;
   const std::vector<std::string> names = pools();
   for (const std::string& name : names) {
     if (stopping_) break;
+    co_await resolve_assumed(name);
     auto now = co_await preview(name);
     auto forecast = co_await preview(name, plan_view::all_staged);
     if (!now || !forecast) continue;
+    const std::string* assumed = options_.assumed ? options_.assumed->of(name) : nullptr;
+    std::vector<std::string> notes =
+        assumed ? rollout_notes(*assumed, *now, *forecast) : std::vector<std::string>();
     units::plan_row row = shown(name, *now, *forecast);
+    row.notes = std::move(notes);
     row.units.reserve(now->units.size());
     const std::string followed = followed_by(now->status), offered = now->status.available_digest;
     const std::string left = returned_from(now->status);

@@ -86,6 +86,20 @@ int show(const fleet_overview& f, const std::optional<comparison>& compared,
              : failure;
 }
 
+/// Rows that --image names and no cluster has.
+std::string unknown_rows(const fleet_overview& f, const overview_arguments& a) {
+  std::string text;
+  if (!a.assumed) return text;
+  for (const auto& [row, target] : a.assumed->by_row) {
+    bool found = row.empty();
+    for (const cluster_overview& c : f.clusters)
+      for (const api_overview& api : c.apis)
+        found = found || std::ranges::find(api.rows, row, &units::plan_row::name) != api.rows.end();
+    if (!found) text += (text.empty() ? "\"" : ", \"") + row + '"';
+  }
+  return text;
+}
+
 reactor::awaitable<bool> is_started(service& one, int& exit_code) {
   auto started = co_await one.start();
   if (!started) exit_code = complain(started.error().message());
@@ -112,6 +126,8 @@ reactor::awaitable<void> look_and_show(overview_run& s) {
       s.exit_code = complain("the fleet has no cluster \"" + s.arguments.cluster + "\"");
     } else {
       s.exit_code = show(*f, compared, s.arguments);
+      if (const std::string unknown = unknown_rows(*f, s.arguments); !unknown.empty())
+        s.exit_code = complain("no cluster that answered has " + unknown);
     }
   }
   s.loop.stop();
@@ -125,7 +141,9 @@ int overview_command(const overview_arguments& a, const invocation& i) {
   auto prepared = prepare_service(loop, a.fleet, i, code);
   if (!prepared) return code;
   prepared->options.does = units::mode::look;
-  if (a.fleet.policies.empty()) prepared->options.shows = units::verdicts::published;
+  const bool assumes = a.assumed && !a.assumed->by_row.empty();
+  // Nothing is published about an image that no pool asks for yet.
+  if (a.fleet.policies.empty() && !assumes) prepared->options.shows = units::verdicts::published;
   std::optional<service> in_force;
   if (a.what == overview_arguments::command::plan && !a.fleet.policies.empty()) {
     service_options before = prepared->options;
@@ -160,12 +178,35 @@ app::command overview_as(overview_verb what, const char* name, const char* about
 }
 
 void declare_plan(flags& f, overview_arguments& to) {
+  const auto assumed = to.assumed =
+      f.shared<units::assumed_targets>([](units::assumed_targets&) {});
+  f.read(
+       "--image",
+       [assumed](const std::string& text) {
+         const std::size_t at = text.find('=');
+         if (at == text.npos || at == 0 || at + 1 == text.size())
+           return std::string("expected POOL=REF, as in workers=registry.example.com/os/node:42");
+         assumed->by_row[text.substr(0, at)] = text.substr(at + 1);
+         return std::string();
+       },
+       "what would happen if this pool asked for this image; a tag is looked up now")
+      .repeated()
+      .takes("POOL=REF");
+  f.read(
+       "--set-image",
+       [assumed](const std::string& text) {
+         assumed->by_row[""] = text;
+         return std::string();
+       },
+       "the same for every pool that --image does not name")
+      .takes("REF");
   f.value("--in-force", to.in_force,
           "the --policies that `run` has; with --policies: what they would change")
       .repeated()
       .takes("DIR");
   f.footer(
-      "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --policies "
+      "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --image "
+      "workers=registry.example.com/os/node:42\n  windlass plan --policies "
       "./new-policies "
       "--in-force ./policies -o json");
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "app/api/assumed_targets.hpp"
 #include "service/connect.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ struct overview_arguments {
   std::vector<std::string>
       in_force;         // plan: what --policies is compared with; none: the stock packs
   std::string cluster;  // only this one
+  /// plan: --image and --set-image. The APIs have the same object.
+  std::shared_ptr<units::assumed_targets> assumed = {};
   reactor::nanoseconds timeout = std::chrono::seconds(15);
 };
 

@@ -495,8 +495,14 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
         if (r.is_done()) {
           text += page("  nothing to do: every ") + a.says.unit + " runs the target\n";
         } else if (r.units.size() == r.updated && r.start.empty()) {
-          if (!r.units.empty())
+          if (!r.units.empty() && r.problems.empty())
             text += page("  every ") + a.says.unit + " runs the target\n";
+          else if (!r.units.empty() && r.target.empty())
+            text += page("  nothing is planned: it is not known what the ") + a.says.units +
+                    " are to run\n";
+          else if (!r.units.empty())
+            text += page("  every ") + a.says.unit +
+                    " runs the last target that is known; what is wrong stands above\n";
           else if (r.problems.empty())
             text += page("  it has no ") + a.says.unit + "\n";
         } else {

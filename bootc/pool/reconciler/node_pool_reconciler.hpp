@@ -31,6 +31,9 @@ public:
   awaitable<k8s::result<k8s::next>> reconcile(std::string pool) override;
   /// What the next pass would do, without doing it; nothing when there is no such pool.
   awaitable<std::optional<rollout_plan>> preview(std::string pool, plan_view of);
+  /// Has the registry asked about the pool's tag, or the one that is assumed. Passes do so
+  /// themselves.
+  void follow_tag(const std::string& pool) { reader_.follow_tag(pool); }
   /// The view saw it disappear.
   void gone(const bootc_node& b) {
     writer_.gone(b);

@@ -1,5 +1,7 @@
 #include "bootc/pool/reconciler/pool_reader.hpp"
 
+#include "app/api/assumed_targets.hpp"
+#include "bootc/pool/assumption.hpp"
 #include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"
@@ -99,6 +101,7 @@ awaitable<bool> pool_reader::gather(std::string pool, reading& into) {
   const node_pool* found = views_.pools.find("", pool);
   if (!found) co_return false;
   world.pool = *found;
+  assume_image(world, image_of(*found));
   world.nodes.reserve(into.nodes.size());
   world.bootc_nodes.reserve(into.bootc_nodes.size());
   for (const auto& n : into.nodes) world.nodes.push_back(n.get());
@@ -211,17 +214,23 @@ awaitable<rollout_plan> pool_reader::plan(std::string pool, plan_view of) {
   co_return out;
 }
 
+std::string pool_reader::image_of(const node_pool& pool) const {
+  const std::string* assumed =
+      settings_.assumed ? settings_.assumed->of(pool.meta.name.str()) : nullptr;
+  return assumed ? *assumed : pool.spec.image_ref;
+}
+
 void pool_reader::follow_tag(const std::string& pool) {
   if (!settings_.tags) return;
   const std::string who = follower(pool);
   const node_pool* p = views_.pools.find("", pool);
-  auto image = p ? registry::parse_image_ref(p->spec.image_ref)
+  auto image = p ? registry::parse_image_ref(image_of(*p))
                  : reactor::result<registry::image_ref>(
                        reactor::make_fault(reactor::errc::not_found, "", ""));
   if (!image || !image->digest.empty() || p->meta.deleting()) return settings_.tags->leave(who);
   tag_watcher::wish w;
   w.image = std::move(*image);
-  w.ref = p->spec.image_ref;
+  w.ref = image_of(*p);
   const node_pool_status& known = p->status;
   if (known.resolved_ref == w.ref && !known.target_digest.empty()) {
     w.known = known.available_digest.empty() ? known.target_digest : known.available_digest;

@@ -49,6 +49,8 @@ private:
   template <class View>
   awaitable<void> copy_all(const k8s::store<View>& from, copies<View>& known,
                            std::vector<std::shared_ptr<const View>>& into);  // borrowed
+  /// What the pool asks for, or is assumed to.
+  std::string image_of(const node_pool& pool) const;
   std::string follower(const std::string& pool) const { return settings_.cluster + "/" + pool; }
 
   reactor::loop& loop_;

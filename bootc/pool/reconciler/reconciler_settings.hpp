@@ -18,7 +18,8 @@ class event_recorder;
 }
 namespace units {
 class row_figures;
-}
+struct assumed_targets;
+}  // namespace units
 
 namespace bootc {
 
@@ -53,6 +54,8 @@ struct reconciler_settings {
   std::function<void(const std::string& pool, const rollout_plan& plan)>
       on_plan;                            // sees each plan before it is carried out
   k8s::event_recorder* events = nullptr;  // of the cluster; none: nothing is told
+  /// Images that plans assume instead of those that pools ask for. Null: none.
+  std::shared_ptr<const units::assumed_targets> assumed = {};
   tag_watcher* tags = nullptr;      // of the process; none: tags stay what they are known to be
   pull_secrets* secrets = nullptr;  // of the cluster; none: nothing is known of them
   other_operator* other = nullptr;  // of the cluster; none: no other works there

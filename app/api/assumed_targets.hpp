@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace units {
+
+/// What `plan --image` asks: each API plans its rows as if they asked for these targets. One object
+/// for a command (flags::shared); empty: rows are planned as they are.
+struct assumed_targets {
+  std::map<std::string, std::string> by_row;  // "" = every row
+  const std::string* of(const std::string& row) const {
+    auto found = by_row.find(row);
+    if (found == by_row.end()) found = by_row.find("");
+    return found == by_row.end() ? nullptr : &found->second;
+  }
+};
+
+}  // namespace units
