@@ -209,6 +209,15 @@ bool addition::takes_away(const member_object& o) const {
   });
 }
 
+void addition::note_changed_images(const std::map<std::string, std::string>& there,
+                                   const std::map<std::string, std::string>& then) {
+  for (const auto& [container, image] : then) {
+    const auto before = there.find(container);
+    if (before != there.end() && before->second != image)
+      notes_.push_back("the daemons' image changes from " + before->second + " to " + image);
+  }
+}
+
 reactor::awaitable<reactor::result<void>> addition::look_at_object(std::size_t i) {
   const member_object& o = objects_[i];
   planned_change c{o.what.kind, o.key};
@@ -234,6 +243,8 @@ reactor::awaitable<reactor::result<void>> addition::look_at_object(std::size_t i
           " (`./dev image` makes it), or --no-daemon where the nodes run windlass-daemon.service; "
           "nothing was written");
   }
+  if (o.what.kind == "DaemonSet" && *there)
+    note_changed_images(container_images(**there), container_images(o.body));
   const std::string home = *there ? home_of(**there) : std::string();
   const bool is_of_another = !home.empty() && !home_mark_.empty() && home != home_mark_;
   if (is_of_another && wanted_.original != addition_request::predecessor::take_over)

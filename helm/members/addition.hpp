@@ -80,6 +80,8 @@ private:
   reactor::awaitable<reactor::result<void>> look_at_object(std::size_t i);
   reactor::awaitable<reactor::result<void>> mark_home();
   bool takes_away(const member_object& o) const;
+  void note_changed_images(const std::map<std::string, std::string>& there,
+                           const std::map<std::string, std::string>& then);
   reactor::awaitable<reactor::result<void>> take_predecessor_away();
   reactor::awaitable<reactor::result<void>> look_at_home();
   bool keeps_token(const noted_member& there) const;

@@ -36,6 +36,16 @@ const std::map<std::string_view, known_kind>& kinds() {
   return all;
 }
 
+/// Where no image was named: the caller puts the member's own in its place (keep_images).
+constexpr std::string_view no_registry = "the-members-own.invalid";
+
+/// As container runtimes read a name: without a registry they ask docker.io/library.
+bool names_a_registry(std::string_view image) {
+  const std::string_view first = image.substr(0, std::min(image.find('/'), image.size()));
+  return first.size() < image.size() &&
+         (first == "localhost" || first.find_first_of(".:") != first.npos);
+}
+
 reactor::fault broken(std::string_view why) {
   return reactor::make_fault(reactor::errc::malformed, "what a member is given", why);
 }
@@ -43,7 +53,10 @@ reactor::fault broken(std::string_view why) {
 /// "registry/name:tag@digest" as the chart's values have it.
 helm::value image_values(const std::string& image) {
   helm::value::map_type of;
-  if (image.empty()) return of;
+  if (image.empty()) {
+    of["registry"] = helm::value(std::string(no_registry));
+    return of;
+  }
   const std::size_t at = image.find('@');
   std::string name = image.substr(0, at);
   if (at != image.npos) of["digest"] = helm::value(image.substr(at + 1));
@@ -82,7 +95,8 @@ reactor::result<member_object> object_of(boost::json::object body, const std::st
   using helm::objects::text_member;
   const std::string kind = text_member(body, "kind"), version = text_member(body, "apiVersion");
   const auto known = kinds().find(kind);
-  if (known == kinds().end()) return broken("the kind " + kind + " has no place in the order of member objects");
+  if (known == kinds().end())
+    return broken("the kind " + kind + " has no place in the order of member objects");
   member_object o;
   const std::size_t slash = version.find('/');
   o.what.group = slash == version.npos ? "" : version.substr(0, slash);
@@ -180,6 +194,13 @@ reactor::result<std::vector<member_object>> member_objects(const member_settings
       }))
     return reactor::make_fault(reactor::errc::malformed, "--member-namespace " + s.ns,
                                "a namespace has lower-case letters, digits and dashes");
+  if (!s.image.empty() && !names_a_registry(s.image))
+    return reactor::make_fault(
+        reactor::errc::malformed, "--image " + s.image,
+        "it names no registry, so nodes would ask docker.io/library; name the one that they pull "
+        "from: REGISTRY/" +
+            s.image + " (docker.io/library/" + s.image +
+            " where it was loaded onto the nodes by hand)");
   std::vector<helm::chart_file> files;
   for (const chart_file& f : embedded_chart())
     files.push_back({std::string(f.path), std::string(f.content)});

@@ -14,7 +14,7 @@ namespace cli {
 /// How a member is furnished.
 struct member_settings {
   std::string ns = "bootc-operator";  // of the account; the daemons are in one of their own
-  std::string image;                  // of the daemons; empty = the chart's, which has no registry
+  std::string image;                  // of the daemons; empty = to be kept, see keep_images
   enum class daemons { yes, no } with = daemons::yes;
   /// The rights that releases of Tenants take there.
   enum class tenants { no, yes } of_tenants = tenants::no;
@@ -31,7 +31,7 @@ struct member_object {
 
 /// The chart that this program was built with, rendered for a member, in the order in which it is
 /// applied.
-/// Errors: an image that means nothing, a namespace that is none.
+/// Errors: an image that means nothing or names no registry, a namespace that is none.
 reactor::result<std::vector<member_object>> member_objects(const member_settings& s);
 
 /// The images of a DaemonSet's containers, by name; empty where it is none.

@@ -412,6 +412,10 @@ TEST_F(Cluster, KeepsTheImageThatItsDaemonsHaveUnlessToldOfAnother) {
     other.install.image = "registry.example.com/windlass:2";
     const outcome moved = co_await add(w, std::move(other));
     EXPECT_EQ(moved.error, "");
+    EXPECT_NE(moved.text.find("changes from registry.example.com/windlass:1 to "
+                              "registry.example.com/windlass:2"),
+              std::string::npos)
+        << moved.text;
     EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:2");
   });
 }
@@ -479,6 +483,23 @@ TEST_F(Cluster, KeepsThePullSecretsThatWereNamedUnlessToldOfOthers) {
     other.install.pull_secrets = {"other"};
     (void)co_await add(w, std::move(other));
     EXPECT_NE(named(w).find(R"("resourceNames":["other"])"), std::string::npos) << named(w);
+  });
+}
+
+TEST_F(Cluster, AnImageWithoutARegistryIsRefusedBeforeAnythingIsWritten) {
+  run([&](world& w) -> awaitable<void> {
+    const std::uint64_t member = w.member.revision(), home = w.home.revision();
+    for (const std::string image : {"windlass", "windlass:0.1.0", "team/windlass:0.1.0",
+                                    "windlass@sha256:" + std::string(64, 'a')}) {
+      addition_request r = wanted(w);
+      r.install.image = image;
+      const outcome o = co_await add(w, std::move(r));
+      EXPECT_NE(o.error.find("--image " + image + ": it names no registry"), std::string::npos)
+          << o.error;
+      EXPECT_NE(o.error.find("REGISTRY/" + image), std::string::npos) << o.error;
+    }
+    EXPECT_EQ(w.member.revision(), member);
+    EXPECT_EQ(w.home.revision(), home);
   });
 }
 
@@ -763,8 +784,11 @@ TEST(MemberObjects, HaveTheRightsOfTenantsWhereSomebodyAsksForThem) {
 
 TEST(MemberObjects, RefuseWhatMeansNothing) {
   member_settings s;
-  s.image = "windlass@sha256:abc";
-  EXPECT_FALSE(member_objects(s));
+  for (const std::string image :
+       {"windlass@sha256:abc", "registry.example.com/windlass@sha256:abc"}) {
+    s.image = image;
+    EXPECT_FALSE(member_objects(s)) << image;
+  }
   s.image.clear();
   s.ns = "Not_A_Namespace";
   EXPECT_FALSE(member_objects(s));

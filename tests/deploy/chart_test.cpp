@@ -23,10 +23,14 @@ using deploy_files::bytes_of;
 
 const fs::path deploy = fs::path(WINDLASS_SOURCE_DIR) / "deploy";
 
-/// `windlass helm template` of the chart; what it says on standard error when it fails.
+/// No one has it; whoever applies what is made names theirs instead.
+const std::string registry = "registry.example.com";
+
+/// `windlass helm template` of the chart with that registry; what it says on standard error when it fails.
 helm::command_result rendered(std::vector<std::string> more) {
-  std::vector<std::string> words = {"template", "bootc-operator", (deploy / "chart").string(), "-n",
-                                    "bootc-operator"};
+  std::vector<std::string> words = {
+      "template",       "bootc-operator", (deploy / "chart").string(), "-n",
+      "bootc-operator", "--set",          "image.registry=" + registry};
   words.insert(words.end(), more.begin(), more.end());
   return helm::run_command(words);
 }
@@ -115,7 +119,8 @@ TEST(Deploy, WhatIsShippedIsTheVersionThatIsBuilt) {
   for (const char* folder : {"base", "daemon", "member"})
     EXPECT_NE(bytes_of(deploy / folder / "kustomization.yaml").find("newTag: " + version + "\n"),
               std::string::npos);
-  EXPECT_NE(bytes_of(deploy / "install.yaml").find("image: \"windlass:" + version + "\"\n"),
+  EXPECT_NE(bytes_of(deploy / "install.yaml")
+                .find("image: \"" + registry + "/windlass:" + version + "\"\n"),
             std::string::npos);
 }
 
@@ -158,12 +163,18 @@ TEST(Deploy, ValuesReachWhatTheyName) {
   };
   const std::string digest = "sha256:" + std::string(64, 'a');
   const std::vector<row> rows = {
-      {{"image.repository=r.example.com/windlass"},
+      {{"image.registry=,image.repository=r.example.com/windlass"},
        {"image: \"r.example.com/windlass:0.1.0\""},
+       {registry}},
+      {{"image.registry=localhost:5000/team"},
+       {"image: \"localhost:5000/team/windlass:0.1.0\""},
        {}},
-      {{"image.tag=edge"}, {"image: \"windlass:edge\""}, {}},
+      {{"image.registry=,image.repository=windlass,controller.enabled=false,daemon.enabled=false"},
+       {"kind: ClusterRole"},
+       {"/windlass:", "kind: DaemonSet"}},
+      {{"image.tag=edge"}, {"image: \"registry.example.com/windlass:edge\""}, {}},
       {{"image.tag=edge,image.digest=" + digest},
-       {"image: \"windlass@" + digest + "\""},
+       {"image: \"registry.example.com/windlass@" + digest + "\""},
        {":edge"}},
       {{"daemon.enabled=false"},
        {"kind: Deployment"},
@@ -304,7 +315,11 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
            {"compat=krypton", "kryptondeployments.enabled=true"},
            {"compat=helm", "compat"},
            {"replicaCount=2", "controller.replicas"},
-           {"image.registry=ghcr.io", "image.repository"},
+           {"image.registry=", "--set image.registry=registry.example.com"},
+           {"image.registry=,image.repository=team/windlass", "image.registry is not set"},
+           {"image.registry=,controller.enabled=false", "image.registry is not set"},
+           {"image.registry=a b", "registry"},
+           {"image.registry=ghcr.io/", "registry"},
            {"image.args[0]=-v", "controller.extraArgs"},
            {"extraEnvs[0].name=A", "controller.extraEnv"},
            {"populateArgs=false", "controller.extraArgs"},

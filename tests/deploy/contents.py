@@ -136,7 +136,7 @@ def a_service_installs_itself_and_gets_ready(work):
         until(kubeconfig.exists, "the embedded API server")
         # Without the daemon: the embedded API server has no admission policies.
         run("windlass", "helm", "install", "windlass", "/usr/share/windlass/chart", "--kubeconfig", "/mnt/api/kubeconfig", "-n", "os", "--create-namespace",
-            "--set", "daemon.enabled=false", work=work, env={"HOME": "/mnt"})
+            "--set", "daemon.enabled=false,image.registry=registry.example.com", work=work, env={"HOME": "/mnt"})
         shown = run("windlass", "helm", "get", "manifest", "windlass", "--kubeconfig", "/mnt/api/kubeconfig", "-n", "os", work=work, env={"HOME": "/mnt"})
         arguments = re.search(r"command: \[windlass, run\]\n +args:\n((?: +- .*\n)+)", shown)[1]
         ports = [free_port(), free_port()]
@@ -159,7 +159,7 @@ def the_daemon_enters_its_host(work):
         until((work / "node/kubeconfig").exists, "the embedded API server")
         # A daemon looks for its settings, so the kinds have to be there.
         run("windlass", "helm", "install", "windlass", "/usr/share/windlass/chart", "--kubeconfig", "/mnt/node/kubeconfig", "-n", "os", "--create-namespace",
-            "--set", "daemon.enabled=false", work=work, env={"HOME": "/mnt"})
+            "--set", "daemon.enabled=false,image.registry=registry.example.com", work=work, env={"HOME": "/mnt"})
         nodes = re.search(r"server: *\"?(http://[^\"\s]+)", (work / "node/kubeconfig").read_text())[1] + "/apis/node.bootc.dev/v1alpha1/bootcnodes"
         wanted = {"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNode", "metadata": {"name": "node-1"}, "spec": {"desiredImage": f"10.0.2.2:5000/host@{BOOTED['image']['imageDigest']}", "desiredImageState": "Staged"}}
         with urllib.request.urlopen(urllib.request.Request(nodes, method="POST", data=json.dumps(wanted).encode(), headers={"Content-Type": "application/json"}), timeout=20):

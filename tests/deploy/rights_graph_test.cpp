@@ -44,9 +44,9 @@ std::string namespace_of(const rbac::object_ptr& o) {
 class installation {
 public:
   explicit installation(const std::string& values) {
-    std::vector<std::string> words = {"template", release_ns,
-                                      (deploy_files::root / "deploy/chart").string(), "-n",
-                                      release_ns, "--set", "crds.install=false"};
+    std::vector<std::string> words = {
+        "template", release_ns, (deploy_files::root / "deploy/chart").string(),          "-n",
+        release_ns, "--set",    "image.registry=registry.example.com,crds.install=false"};
     if (!values.empty()) words.insert(words.end(), {"--set", values});
     const helm::command_result rendered = helm::run_command(words);
     EXPECT_EQ(rendered.exit_code, 0) << values << rendered.err;
@@ -143,8 +143,7 @@ class graph {
 public:
   graph(const installation& what, const std::string& fleet_ns) : what_(what), fleet_ns_(fleet_ns) {
     for (const rbac::object_ptr& o : what.of_kind("ServiceAccount"))
-      accounts_.insert({namespace_of(o),
-                        name_of(o)});
+      accounts_.insert({namespace_of(o), name_of(o)});
     namespaces_ = {release_ns, fleet_ns, system_ns, tenant_ns, "another"};
     for (const auto& [ns, name] : accounts_) namespaces_.insert(ns);
     limited_ = what.has("ValidatingAdmissionPolicyBinding", "bootc-operator-service-limits");
@@ -219,9 +218,9 @@ private:
 
   static const std::vector<std::pair<std::string, std::string>>& workloads() {
     static const std::vector<std::pair<std::string, std::string>> all = {
-        {"", "pods"},          {"", "replicationcontrollers"}, {"apps", "deployments"},
+        {"", "pods"},           {"", "replicationcontrollers"}, {"apps", "deployments"},
         {"apps", "daemonsets"}, {"apps", "statefulsets"},       {"apps", "replicasets"},
-        {"batch", "jobs"},     {"batch", "cronjobs"}};
+        {"batch", "jobs"},      {"batch", "cronjobs"}};
     return all;
   }
   struct power {
@@ -276,9 +275,10 @@ std::vector<combination> combinations() {
   times({{""}, {"daemon.asKubelet=true"}});
   times({{""}, {"fleet.namespace=clusters", "clusters"}, {"fleet.from=self"}});
   times({{""}, {"daemon.namespace=bootc-operator"}});
-  times({{""},
-         {"pullSecrets={pull},controller.policies=rules,tenants.enabled=true,watchCluster.secretName="
-          "home,releases.enabled=true"}});
+  times(
+      {{""},
+       {"pullSecrets={pull},controller.policies=rules,tenants.enabled=true,watchCluster.secretName="
+        "home,releases.enabled=true"}});
   times({{""}, {"trustee.enabled=true"}});
   times({{""}, {"tenants.enabled=true,kryptondeployments.enabled=true,compose.enabled=true"}});
   return all;
@@ -352,7 +352,8 @@ TEST(RightsGraph, FindsEachWayThatWasOpen) {
 TEST(RightsGraph, PrivilegedPodsRunApartFromKubeconfigs) {
   for (const std::string values :
        {"namespace.create=true", "namespace.create=true,fleet.namespace=clusters",
-        "namespace.create=true,tenants.enabled=true", "namespace.create=true,controller.enabled=false"}) {
+        "namespace.create=true,tenants.enabled=true",
+        "namespace.create=true,controller.enabled=false"}) {
     const installation what(values);
     std::map<std::string, std::string> level;
     for (const rbac::object_ptr& o : what.of_kind("Namespace"))

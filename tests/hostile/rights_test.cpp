@@ -38,8 +38,14 @@ class HostileRights : public testing::Test {
 protected:
   HostileRights() : api_(options()) {
     const std::vector<std::string> words = {
-        "template", "bootc-operator", root + "/deploy/chart", "-n", "bootc-operator", "--set",
-        "namespace.create=true,releases.enabled=true,trustee.enabled=true,tenants.enabled=true,"
+        "template",
+        "bootc-operator",
+        root + "/deploy/chart",
+        "-n",
+        "bootc-operator",
+        "--set",
+        "image.registry=registry.example.com,namespace.create=true,releases.enabled=true,trustee."
+        "enabled=true,tenants.enabled=true,"
         "kryptondeployments.enabled=true,controller.policies=rules,pullSecrets={pull}"};
     const helm::command_result chart = helm::run_command(words);
     EXPECT_EQ(chart.exit_code, 0) << chart.err;
@@ -81,10 +87,10 @@ protected:
   }
   k8s::sim::answer tried(const json::object& way) {
     const json::value* body = way.if_contains("body");
-    const std::string type = text_of(way, "type").empty()
-                                 ? text_of(way, "method") == "PATCH" ? "application/merge-patch+json"
-                                                                     : "application/json"
-                                 : text_of(way, "type");
+    const std::string type = text_of(way, "type").empty() ? text_of(way, "method") == "PATCH"
+                                                                ? "application/merge-patch+json"
+                                                                : "application/json"
+                                                          : text_of(way, "type");
     k8s::sim::request r =
         k8s::sim::make_request(text_of(way, "method"), text_of(way, "path"),
                                body ? json::serialize(*body) : std::string(), type);
@@ -131,8 +137,8 @@ TEST_F(HostileRights, EachAccountDoesItsWorkOnAHardenedCluster) {
   // There no account reads the version or the kinds by default.
   for (const char* granted : {"system:discovery", "system:public-info-viewer"}) {
     k8s::sim::request r = k8s::sim::make_request(
-        "DELETE",
-        std::string("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/") + granted, "");
+        "DELETE", std::string("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/") + granted,
+        "");
     r.user = "admin";
     EXPECT_EQ(api_.handle(r).status, 200);
   }

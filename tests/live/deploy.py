@@ -123,7 +123,7 @@ class DaemonMachine(Machine):
 def chart(_folder, namespace):
     """Installed as a release, under names of its own."""
     done = subprocess.run([BUILD / "windlass", "helm", "install", "windlass", ROOT / "deploy/chart", "--kubeconfig", KUBECONFIG, "-n", namespace,
-                           "--create-namespace", "--set", "name=windlass,daemon.asKubelet=true,daemon.extraArgs[0]=--bootc-poll-interval=60"], capture_output=True, text=True, timeout=120)
+                           "--create-namespace", "--set", "image.registry=registry.example.com,name=windlass,daemon.asKubelet=true,daemon.extraArgs[0]=--bootc-poll-interval=60"], capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise RuntimeError(f"helm install: {done.stderr.strip()}")
 

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OURS = [str(pathlib.Path(sys.argv[1]) / "windlass"), "helm"]
 HELM = os.environ.get("HELM") or next((str(p) for p in [pathlib.Path.home() / "go/bin/helm"] if p.exists()), None) or shutil.which("helm")
 CHART = str(ROOT / "deploy/chart")
-VALUES = ["", "namespace.create=true", "serviceMonitor.enabled=true,serviceMonitor.labels.a=b", "prometheusRule.enabled=true,dashboard.enabled=true", "daemon.enabled=false,crds.install=false", "fleet.from=self", "trustee.enabled=true", "controller.enabled=false,namespace.create=true", "fleet.namespace=clusters",
+VALUES = ["image.registry=a/b", "namespace.create=true", "serviceMonitor.enabled=true,serviceMonitor.labels.a=b", "prometheusRule.enabled=true,dashboard.enabled=true", "daemon.enabled=false,crds.install=false", "fleet.from=self", "trustee.enabled=true", "controller.enabled=false,namespace.create=true", "fleet.namespace=clusters",
           "image.repository=r.example.com/w,image.tag=edge", "image.digest=sha256:" + "a" * 64, "name=windlass,controller.replicas=3",
           "imagePullSecrets[0].name=pull,commonLabels.a=b,podLabels.c=d,podAnnotations.e=f", "controller.extraArgs[0]=--policies=/p,controller.affinity.nodeAffinity.x=y",
           "networkPolicy.enabled=false,podDisruptionBudget.enabled=false", "daemon.enable=false", "controller.replicas=many",
@@ -30,7 +30,7 @@ def main():
         print("live deploy chart: SKIPPED: no stock helm (set HELM)")
         return 0
     flags = ["template", "windlass", CHART, "-n", "os", "--kube-version", "1.36.0"]
-    asked = [[*flags, "--set", v] if v else flags for v in VALUES] + [["lint", CHART], ["lint", "--strict", CHART, "--set", "name=Upper"], ["show", "all", CHART]]
+    asked = [flags] + [[*flags, "--set", f"image.registry=registry.example.com,{v}"] for v in VALUES] + [["lint", CHART], ["lint", "--strict", CHART, "--set", "name=Upper"], ["show", "all", CHART]]
     wrong = 0
     for arguments in asked:
         ours, theirs = said([*OURS, *arguments]), said([HELM, *arguments])

@@ -60,7 +60,7 @@ class Server:
 
 
 def install():
-    rendered = subprocess.run([BUILD / "windlass", "helm", "template", "bootc-operator", ROOT / "deploy/chart", "-n", "bootc-operator", "--set", VALUES],
+    rendered = subprocess.run([BUILD / "windlass", "helm", "template", "bootc-operator", ROOT / "deploy/chart", "-n", "bootc-operator", "--set", f"image.registry=registry.example.com,{VALUES}"],
                               capture_output=True, text=True, check=True).stdout
     # A test before may have left the original operator there, whose selector cannot be changed.
     kubectl("delete", "deployment", "bootc-operator-controller-manager", "-n", "bootc-operator", "--ignore-not-found")

@@ -24,11 +24,20 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 
+{{/* Without a registry a node asks docker.io/library, where the image is not. As container runtimes read a name: its first part is a registry
+when it has a dot or a colon, or is localhost. */}}
 {{- define "windlass.image" -}}
+{{- $name := .Values.image.repository }}
+{{- with .Values.image.registry }}
+{{- $name = printf "%s/%s" . $name }}
+{{- end }}
+{{- if not (regexMatch "^([^/]*[.:][^/]*|localhost)/" $name) }}
+{{- fail "image.registry is not set: it is the registry that your nodes pull from and that the image was pushed to, for example --set image.registry=registry.example.com (docker.io/library for an image that was loaded onto the nodes by hand)" }}
+{{- end }}
 {{- if .Values.image.digest -}}
-{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{ $name }}@{{ .Values.image.digest }}
 {{- else -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ $name }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 {{- end }}
 
@@ -88,7 +97,7 @@ rules: []
   "securityContext" "nothing: the chart has the one it needs"
   "extraInitContainers" "nothing"
   "extraContainers" "nothing" }}
-{{- $image := dict "registry" "image.repository, which has it in front" "args" "controller.extraArgs" "command" "nothing: the image has it" }}
+{{- $image := dict "args" "controller.extraArgs" "command" "nothing: the image has it" }}
 {{- $wrong := list }}
 {{- range $name, $instead := $here }}
 {{- if hasKey $.Values $name }}
