@@ -489,8 +489,9 @@ TEST_F(Cluster, KeepsThePullSecretsThatWereNamedUnlessToldOfOthers) {
 TEST_F(Cluster, AnImageWithoutARegistryIsRefusedBeforeAnythingIsWritten) {
   run([&](world& w) -> awaitable<void> {
     const std::uint64_t member = w.member.revision(), home = w.home.revision();
-    for (const std::string image : {"windlass", "windlass:0.1.0", "team/windlass:0.1.0",
-                                    "windlass@sha256:" + std::string(64, 'a')}) {
+    for (const std::string image :
+         {std::string("windlass"), std::string("windlass:0.1.0"),
+          std::string("team/windlass:0.1.0"), "windlass@sha256:" + std::string(64, 'a')}) {
       addition_request r = wanted(w);
       r.install.image = image;
       const outcome o = co_await add(w, std::move(r));
