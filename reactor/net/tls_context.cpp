@@ -7,9 +7,11 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <vector>
@@ -364,9 +366,26 @@ x509_store_ptr& kept_system_trust() {
 
 }  // namespace
 
+const char* system_bundle(const std::function<bool(const char*)>& is_there) {
+  for (const char* file : {"/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu
+                           "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora
+                           "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+                           "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
+    if (is_there(file)) return file;
+  return nullptr;
+}
+
 x509_store_ptr read_system_trust() {
   x509_store_ptr read(X509_STORE_new());
   if (!read || X509_STORE_set_default_paths(read.get()) != 1) return nullptr;
+  const auto is_there = [](const char* file) { return ::access(file, R_OK) == 0; };
+  const bool has_own = std::getenv(X509_get_default_cert_file_env()) ||
+                       std::getenv(X509_get_default_cert_dir_env()) ||
+                       is_there(X509_get_default_cert_file()) ||
+                       is_there(X509_get_default_cert_dir());
+  const char* const bundle = has_own ? nullptr : system_bundle(is_there);
+  // What OpenSSL cannot read is left out, as it does with its own files.
+  if (bundle && X509_STORE_load_file(read.get(), bundle) != 1) ERR_clear_error();
   return read;
 }
 

@@ -9,6 +9,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,12 @@ struct tls_identity {
   std::vector<x509_ptr> certificates;  // its own first; none = no identity
   key_ptr key;
 };
+
+/// The file in which a distribution keeps the certificates that it trusts; null where none of the
+/// usual ones is there. OpenSSL itself knows the place of the distribution that it was built for
+/// alone, and programs of a release run on others.
+/// Source   Go, crypto/x509, root_linux.go.
+const char* system_bundle(const std::function<bool(const char*)>& is_there);
 
 /// Reads the system's trust store; null where it cannot be read. Its 140 certificates take twenty
 /// milliseconds and more, so it is work for a worker.

@@ -489,7 +489,7 @@ TEST_F(Cluster, KeepsThePullSecretsThatWereNamedUnlessToldOfOthers) {
 TEST_F(Cluster, AnImageWithoutARegistryIsRefusedBeforeAnythingIsWritten) {
   run([&](world& w) -> awaitable<void> {
     const std::uint64_t member = w.member.revision(), home = w.home.revision();
-    for (const std::string image :
+    for (const std::string& image :
          {std::string("windlass"), std::string("windlass:0.1.0"),
           std::string("team/windlass:0.1.0"), "windlass@sha256:" + std::string(64, 'a')}) {
       addition_request r = wanted(w);
@@ -785,7 +785,7 @@ TEST(MemberObjects, HaveTheRightsOfTenantsWhereSomebodyAsksForThem) {
 
 TEST(MemberObjects, RefuseWhatMeansNothing) {
   member_settings s;
-  for (const std::string image :
+  for (const char* image :
        {"windlass@sha256:abc", "registry.example.com/windlass@sha256:abc"}) {
     s.image = image;
     EXPECT_FALSE(member_objects(s)) << image;

@@ -277,5 +277,18 @@ TEST_F(TlsHostile, ANameThatNoCertificateCanBeForIsNotAsked) {
   }
 }
 
+TEST(SystemTrust, IsLookedForWhereEachDistributionKeepsIt) {
+  const auto found = [](const std::set<std::string>& files) {
+    const char* file =
+        reactor::system_bundle([&](const char* name) { return files.contains(name); });
+    return std::string(file ? file : "none");
+  };
+  EXPECT_EQ(found({"/etc/ssl/certs/ca-certificates.crt"}), "/etc/ssl/certs/ca-certificates.crt");
+  EXPECT_EQ(found({"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"}),
+            "/etc/pki/tls/certs/ca-bundle.crt");
+  EXPECT_EQ(found({"/etc/ssl/cert.pem"}), "/etc/ssl/cert.pem");
+  EXPECT_EQ(found({}), "none");
+}
+
 }  // namespace
 }  // namespace reactor::http
