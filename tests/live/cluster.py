@@ -107,9 +107,9 @@ def run(s):
     if "bootc-operator" in s.members[0].kubectl("get", "namespaces"):
         raise RuntimeError("the preview wrote")
     s.shell(do)
-    s.windlass("cluster add embedded --labels env=prod --image registry.example.com/windlass:0.1.0 --yes")
+    s.windlass("cluster add embedded --labels env=prod --image registry.example.com/windlass:0.2.0 --yes")
     before = s.secret("prod-eu-1")["metadata"]["resourceVersion"]
-    again = s.windlass("cluster add prod-eu-1 --labels env=prod --image registry.example.com/windlass:0.1.0 --yes")
+    again = s.windlass("cluster add prod-eu-1 --labels env=prod --image registry.example.com/windlass:0.2.0 --yes")
     if "Everything is as it should be." not in again or s.secret("prod-eu-1")["metadata"]["resourceVersion"] != before:
         raise RuntimeError(f"the second time it writes\n{again}")
     if "in the fleet already" not in s.windlass("cluster add prod-eu-1 --name other --yes", fails=True):
@@ -162,7 +162,7 @@ def run(s):
     s.members[0].kubectl("replace", "-f", "-", text=json.dumps(role))
     s.until(lambda: "create pods/eviction" in subprocess.run([BUILD / "windlass", "cluster", "check", "prod-eu-1", "--kubeconfig", s.kubeconfig, "--namespace", NAMESPACE],
                                                              capture_output=True, text=True, timeout=60).stdout, "the missing right is named")
-    s.windlass("cluster add prod-eu-1 --labels env=prod --image registry.example.com/windlass:0.1.0 --yes")
+    s.windlass("cluster add prod-eu-1 --labels env=prod --image registry.example.com/windlass:0.2.0 --yes")
     tokens = [s.token(m.name) for m in s.members]
 
     if "leads to another cluster" not in s.windlass("cluster remove prod-eu-1 embedded --yes", fails=True):
