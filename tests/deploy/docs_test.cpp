@@ -318,6 +318,27 @@ TEST(Docs, TheEmbeddedApiServerAnswersAsItsPageSays) {
   EXPECT_GT(asked, 12u);
 }
 
+/// `sh`: tests/deploy/pages.py, or a test of the page's own, runs it. `console`: it is shown.
+TEST(Docs, EveryBlockOfCommandsSaysWhetherItIsRun) {
+  std::size_t found = 0;
+  for (const fs::path& page : pages()) {
+    if (page.filename() == "flags.md" || page.parent_path() == root) continue;
+    std::string fence;
+    for (const std::string& line : lines_of(bytes_of(page))) {
+      if (line.starts_with("```")) {
+        fence = fence.empty() ? line : std::string();
+        continue;
+      }
+      if (fence.empty() || !std::regex_search(line, std::regex("^(\\$ )?(windlass|kubectl|helm) ")))
+        continue;
+      ++found;
+      EXPECT_TRUE(fence == (line.starts_with("$ ") ? "```console" : "```sh"))
+          << page << ": " << fence << ": " << line;
+    }
+  }
+  EXPECT_GT(found, 40u);
+}
+
 TEST(Docs, TheVerbsOfTheProjectExist) {
   const std::string dev = bytes_of(root / "dev");
   for (const written& w : commands("./dev")) {
