@@ -29,6 +29,7 @@ ELSEWHERE = {
 BEFORE = {
     "docs/releases.md": "cp -r $ROOT/tests/data/releases .; echo '{}' > available.yaml; : > built.yaml; kubectl create namespace bootc-operator || true",
     "docs/migrating/giantswarm-releases.md": "cp -r $ROOT/tests/data/releases .; echo '{}' > available.yaml; echo aws-34.5.0 > in-use",
+    "docs/operating.md": "kubectl apply --server-side -f deploy/crds; kubectl wait --for=condition=Established crd --all; kubectl create namespace bootc-operator || true",
     "docs/trains.md": "cp deploy/examples/trains/train.yaml .",
     "policies/rollout/default/README.md": "cd policies/rollout/default",
 }
