@@ -204,6 +204,7 @@ def the_init_container_of_a_server_finds_its_command(work):
 def has_what_a_person_looks_for(work):
     share = ROOT / "usr/share"
     commands = re.findall(r"^  ([a-z-]+) {2,}", run("windlass", "--help", work=work).split("Subcommands:")[1].split("\n\n")[0], re.M)
+    commands.remove("bench")  # it is in no package
     for name in ["windlass", *(f"windlass-{c}" for c in commands)]:
         page = gzip.decompress((share / f"man/man1/{name}.1.gz").read_bytes()).decode()
         shown = subprocess.run(["groff", "-k", "-man", "-ww", "-Tutf8"], input=page, capture_output=True, text=True, check=True)
