@@ -412,10 +412,9 @@ TEST_F(Cluster, KeepsTheImageThatItsDaemonsHaveUnlessToldOfAnother) {
     other.install.image = "registry.example.com/windlass:2";
     const outcome moved = co_await add(w, std::move(other));
     EXPECT_EQ(moved.error, "");
-    EXPECT_NE(moved.text.find("changes from registry.example.com/windlass:1 to "
-                              "registry.example.com/windlass:2"),
-              std::string::npos)
-        << moved.text;
+    EXPECT_EQ(moved.notes, std::vector<std::string>{"the daemons' image changes from "
+                                                    "registry.example.com/windlass:1 to "
+                                                    "registry.example.com/windlass:2"});
     EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:2");
   });
 }
@@ -785,8 +784,7 @@ TEST(MemberObjects, HaveTheRightsOfTenantsWhereSomebodyAsksForThem) {
 
 TEST(MemberObjects, RefuseWhatMeansNothing) {
   member_settings s;
-  for (const char* image :
-       {"windlass@sha256:abc", "registry.example.com/windlass@sha256:abc"}) {
+  for (const char* image : {"windlass@sha256:abc", "registry.example.com/windlass@sha256:abc"}) {
     s.image = image;
     EXPECT_FALSE(member_objects(s)) << image;
   }

@@ -26,7 +26,8 @@ const fs::path deploy = fs::path(WINDLASS_SOURCE_DIR) / "deploy";
 /// No one has it; whoever applies what is made names theirs instead.
 const std::string registry = "registry.example.com";
 
-/// `windlass helm template` of the chart with that registry; what it says on standard error when it fails.
+/// `windlass helm template` of the chart with that registry; what it says on standard error when it
+/// fails.
 helm::command_result rendered(std::vector<std::string> more) {
   std::vector<std::string> words = {
       "template",       "bootc-operator", (deploy / "chart").string(), "-n",
