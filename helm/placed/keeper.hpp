@@ -192,7 +192,7 @@ protected:
   awaitable<stepped> change_finalizer(key_type key, gathered g, plan p);
   awaitable<stepped> make_namespace(key_type key, gathered g, plan p);
   awaitable<stepped> remove_namespace(key_type key, gathered g, plan p);
-  awaitable<stepped> mark_deleting(key_type key, gathered g, plan p);
+  awaitable<stepped> mark_deleting(gathered g, plan p);
   awaitable<stepped> end_abandoned(key_type key, gathered g, plan p);
   awaitable<stepped> note(key_type key, gathered g);
   void start_loading(const key_type& key, const gathered& g);

@@ -134,7 +134,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::carry_out(key_type key, 
       co_return co_await remove_namespace(key, std::move(g), std::move(p));
     case step::note_fingerprint: co_return co_await note(key, std::move(g));
     case step::mark_deleting:
-    case step::tell_deletion: co_return co_await mark_deleting(key, std::move(g), std::move(p));
+    case step::tell_deletion: co_return co_await mark_deleting(std::move(g), std::move(p));
     case step::recover: co_return co_await end_abandoned(key, std::move(g), std::move(p));
     case step::look_at_workloads:
     case step::leave_former_region:
@@ -227,10 +227,9 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::remove_namespace(key_typ
 }
 
 template <class Kind>
-awaitable<typename keeper<Kind>::stepped> keeper<Kind>::mark_deleting(key_type key, gathered g,
-                                                                      plan p) {
+awaitable<typename keeper<Kind>::stepped> keeper<Kind>::mark_deleting(gathered g, plan p) {
   stepped out;
-  auto end = co_await writes_.annotate(key, std::string(words_.deleting), "true");
+  auto end = co_await writes_.annotate(*g.is.object, std::string(words_.deleting), "true");
   if (end.is == write_end::failed) {
     log(reactor::log_level::warning, words_.deletion_unmarked, *g.is.object, end.why);
     out.then = k8s::requeue_after(pause_after(setback::finalizer, 1));
@@ -281,7 +280,7 @@ awaitable<bool> keeper<Kind>::note_fingerprint(key_type key, object& about, plac
                                                std::string fingerprint) {
   const std::string name = fingerprint_name(at);
   if (about.meta.annotations.get(name) == fingerprint) co_return true;
-  auto end = co_await writes_.annotate(key, name, fingerprint);
+  auto end = co_await writes_.annotate(about, name, fingerprint);
   fingerprint_noted(about, fingerprint, end);
   if (end.is == write_end::failed) {
     log(reactor::log_level::warning, "the fingerprint cannot be noted", about, end.why);

@@ -69,46 +69,25 @@ public:
     co_return ended(raced ? write_end::conflict : write_end::failed, got.error().message());
   }
 
-  /// One annotation, or none of that name, tried as the contract says (10).
-  reactor::awaitable<written<Kind>> annotate(k8s::object_key key, std::string name,
-                                             std::optional<std::string> value) {
-    for (int attempts = 1;; ++attempts) {
-      boost::json::object annotations;
-      annotations[name] = value ? boost::json::value(*value) : boost::json::value();
-      boost::json::object metadata;
-      metadata["annotations"] = std::move(annotations);
-      boost::json::object patch;
-      patch["metadata"] = std::move(metadata);
-      auto got = co_await send(key, std::move(patch), std::string());
-      if (got) co_return wrote(*got);
-      const write_next next = after_write(answer_of(got.error()), attempts);
-      if (next.what == write_next::is::gone) co_return ended(write_end::gone);
-      if (next.what != write_next::is::again)
-        co_return ended(write_end::failed, got.error().message());
-      co_await loop_.sleep_for(loop_.random().jitter(next.pause, pause_jitter));
-    }
-  }
-
-  /// `status`, which a patch makes of `t`; after a conflict `patch_of` is asked for the object as
-  /// it is then. An empty patch: it is so already.
+  /// What a patch makes of `t`, guarded by the version that it was made of; after a conflict
+  /// `patch_of` is asked for the object as it is then. An empty patch: it is so already.
+  /// Retries  as the contract says (10).
   using patch_maker = std::function<boost::json::object(const Kind& now)>;
   reactor::awaitable<written<Kind>> set_status(Kind t, patch_maker patch_of) {
-    for (int attempts = 1;; ++attempts) {
-      boost::json::object patch = patch_of(t);
-      if (patch.empty()) co_return ended(write_end::unchanged);
-      auto got = co_await send(t.meta.key(), std::move(patch), "status");
-      if (got) co_return wrote(*got);
-      const k8s::fault why = got.error();
-      const write_next next = after_write(answer_of(why), attempts);
-      if (next.what == write_next::is::gone) co_return ended(write_end::gone);
-      if (next.what != write_next::is::again) co_return ended(write_end::failed, why.message());
-      co_await loop_.sleep_for(loop_.random().jitter(next.pause, pause_jitter));
-      if (why.code != k8s::errc::conflict) continue;
-      auto fresh = co_await current(t.meta.key());
-      if (!fresh) continue;
-      if (!*fresh || !((*fresh)->meta.uid == t.meta.uid)) co_return ended(write_end::gone);
-      t = std::move(**fresh);
-    }
+    return write(std::move(t), std::move(patch_of), "status");
+  }
+  /// One annotation, or none of that name.
+  reactor::awaitable<written<Kind>> annotate(Kind t, std::string name,
+                                             std::optional<std::string> value) {
+    patch_maker patch_of = [name = std::move(name), value = std::move(value)](const Kind& now) {
+      boost::json::object annotations, metadata, patch;
+      annotations[name] = value ? boost::json::value(*value) : boost::json::value();
+      metadata["resourceVersion"] = now.meta.resource_version.text();
+      metadata["annotations"] = std::move(annotations);
+      patch["metadata"] = std::move(metadata);
+      return patch;
+    };
+    return write(std::move(t), std::move(patch_of), std::string());
   }
 
   /// As the server has it now; none: it is gone.
@@ -127,6 +106,25 @@ public:
 
 private:
   static constexpr double pause_jitter = 0.2;
+
+  reactor::awaitable<written<Kind>> write(Kind t, patch_maker patch_of, std::string subresource) {
+    for (int attempts = 1;; ++attempts) {
+      boost::json::object patch = patch_of(t);
+      if (patch.empty()) co_return ended(write_end::unchanged);
+      auto got = co_await send(t.meta.key(), std::move(patch), subresource);
+      if (got) co_return wrote(*got);
+      const k8s::fault why = got.error();
+      const write_next next = after_write(answer_of(why), attempts);
+      if (next.what == write_next::is::gone) co_return ended(write_end::gone);
+      if (next.what != write_next::is::again) co_return ended(write_end::failed, why.message());
+      co_await loop_.sleep_for(loop_.random().jitter(next.pause, pause_jitter));
+      if (why.code != k8s::errc::conflict) continue;
+      auto fresh = co_await current(t.meta.key());
+      if (!fresh) continue;
+      if (!*fresh || !((*fresh)->meta.uid == t.meta.uid)) co_return ended(write_end::gone);
+      t = std::move(**fresh);
+    }
+  }
 
   auto send(k8s::object_key key, boost::json::object patch, std::string subresource) {
     k8s::resource r = of_;

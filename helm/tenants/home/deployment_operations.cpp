@@ -84,7 +84,7 @@ awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathe
   krypton_deployment about = std::move(*g.is.object);
   const bool uninstalls = me->what == operation::uninstall;
   if (failure.empty() && me->at == step::leave_former_region)
-    failure = co_await forget_region(key, me->to, p.workspace);
+    failure = co_await forget_region(about, me->to, p.workspace);
   const std::string text = safe_message(failure);
   memory* m = find(key);
   if (!failure.empty()) {
@@ -115,8 +115,9 @@ awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathe
     m->tries.failed(setback::status_write, g.is.attempt, on_.loop().now());
 }
 
-awaitable<std::string> deployments_at_home::forget_region(key_type key, visit there,
+awaitable<std::string> deployments_at_home::forget_region(krypton_deployment about, visit there,
                                                           std::string workspace) {
+  const key_type key = about.meta.key();
   if (there.at) {
     cluster_reads reads(on_.loop(), there.at->api(), records_of(options_.wanted()->all));
     auto is = co_await reads.workspace(workspace);
@@ -129,9 +130,7 @@ awaitable<std::string> deployments_at_home::forget_region(key_type key, visit th
   }
   auto forgotten = co_await places_.remove(key, there.secret);
   if (!forgotten) co_return forgotten.error().message();
-  auto end = co_await writes_.annotate(
-      key, names::deployment_fingerprint_annotation(there.secret.ns, there.secret.name),
-      std::nullopt);
+  auto end = co_await writes_.annotate(std::move(about), fingerprint_name(there), std::nullopt);
   co_return end.is == write_end::failed ? end.why : std::string();
 }
 

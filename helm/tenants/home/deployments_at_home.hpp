@@ -153,7 +153,8 @@ private:
   awaitable<void> conclude(key_type key, under_way* me, gathered g, deployment_plan p,
                            std::string failure);
   /// The rest of leaving a former region: our namespace there, and what the object notes of it.
-  awaitable<std::string> forget_region(key_type key, visit there, std::string workspace);
+  awaitable<std::string> forget_region(krypton_deployment about, visit there,
+                                       std::string workspace);
   awaitable<void> end_operations_on(const k8s::cluster& leaving);  // borrowed
 
   /// False: it has to be tried again.

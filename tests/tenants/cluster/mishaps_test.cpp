@@ -155,10 +155,13 @@ TEST_F(TenantMishaps, W1_AFingerprintWhosePatchMeetsConflictsIsNotedAndToldOnce)
   play([&]() -> awaitable<void> {
     member& a = cluster("a");
     a.put_tenant("acme");
-    int conflicts = 0;
+    int conflicts = 0, patches = 0, with_version = 0;
     a.answers = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
-      if (r.method != "PATCH" || r.body.find("fingerprint-") == std::string::npos || conflicts == 3)
+      if (r.method != "PATCH" || r.body.find("fingerprint-") == std::string::npos)
         return std::nullopt;
+      ++patches;
+      with_version += r.body.find("\"resourceVersion\":\"") != std::string::npos;
+      if (conflicts == 3) return std::nullopt;
       ++conflicts;
       k8s::sim::answer no;
       no.status = 409;
@@ -171,6 +174,8 @@ TEST_F(TenantMishaps, W1_AFingerprintWhosePatchMeetsConflictsIsNotedAndToldOnce)
     EXPECT_TRUE(came);
     co_await l.sleep_for(5s);
     EXPECT_EQ(conflicts, 3);
+    EXPECT_EQ(patches, 4);
+    EXPECT_EQ(with_version, 4) << "each names the version that it was decided on";
     EXPECT_FALSE(a.fingerprint("acme", "a").empty());
     EXPECT_EQ(a.told("FingerprintUpdated"), 1u);
     EXPECT_EQ(a.told("FingerprintUpdateFailed"), 0u);
