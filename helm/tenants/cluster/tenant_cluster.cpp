@@ -28,8 +28,7 @@ using namespace std::chrono_literals;
 using units::plan_row;
 
 constexpr std::size_t most_tenants = 10'000;
-/// Passes only ask and write; operations have a limit of their own.
-constexpr std::size_t passes_at_once = 8, looks_at_once = 8;
+constexpr std::size_t looks_at_once = 8;
 /// Views that are complete spare each pass a question; a pass that finds them incomplete asks.
 constexpr reactor::nanoseconds view_patience = 5s;
 constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
@@ -86,15 +85,9 @@ tenant_cluster::keeper::options tenant_cluster::keeper_of(const options& o,
                .namespace_made = log_line::namespace_made,
                .namespace_created = tenant_event::workspace_created,
                .failed_cleaning = setback::operation};
-  out.controller.name = "tenant";
-  out.controller.concurrency = passes_at_once;
-  out.controller.metrics = o.metrics;
-  out.controller.log = log;
   out.kind = tenant_resource();
   out.finalizer = names::cleanup;
-  out.slots = o.slots;
-  out.order = [wanted = o.wanted] { return order_of(wanted()->all); };
-  out.chart = [from = o.charts](chart_coordinates c) { return from->get(std::move(c)); };
+  set_common_options(out, o, log);
   return out;
 }
 

@@ -26,8 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Passes only ask and write; operations have a limit of their own.
-constexpr std::size_t deployment_passes_at_once = 8;
 constexpr std::array<std::string_view, 3> deployment_phases = {"Ready", "Pending", "Error"};
 constexpr reactor::nanoseconds all_looked_at_every = 1s, remember_again = 5s;
 
@@ -46,15 +44,9 @@ deployments_at_home::keeper::options deployments_at_home::keeper_of(const option
                .namespace_made = log_line::namespace_made,
                .namespace_created = deployment_event::namespace_created,
                .failed_cleaning = setback::edge_operation};
-  out.controller.name = "kryptondeployment";
-  out.controller.concurrency = deployment_passes_at_once;
-  out.controller.metrics = o.metrics;
-  out.controller.log = log;
   out.kind = krypton_deployment_resource();
   out.finalizer = names::deployment_cleanup;
-  out.slots = o.slots;
-  out.order = [wanted = o.wanted] { return order_of(wanted()->all); };
-  out.chart = [from = o.charts](chart_coordinates c) { return from->get(std::move(c)); };
+  set_common_options(out, o, log);
   return out;
 }
 
