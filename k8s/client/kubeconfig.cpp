@@ -352,8 +352,12 @@ void read_cluster(connection& to, const entry& cluster, credentials_reader& file
   const auto origin = reactor::http::parse_origin(to.server);
   if (!origin) {
     to.server.clear();
+    // The text itself is not repeated: it may hold a password.
+    const std::string& why = origin.error().detail;
     malformed(place.at("server"),
-              "server is not a URL that begins with https:// or http:// and names a host");
+              why.starts_with("the URL has ")
+                  ? "server: " + why + "; an API server's address is https://host:port"
+                  : "server is not a URL that begins with https:// or http:// and names a host");
   }
   to.insecure = flag(cluster.body, "insecure-skip-tls-verify", place);
   to.tls_server_name = text(cluster.body, "tls-server-name", place);
@@ -373,9 +377,11 @@ void read_cluster(connection& to, const entry& cluster, credentials_reader& file
   }
   const std::string_view proxy = text(cluster.body, "proxy-url", place);
   if (!proxy.empty()) {
-    if (!proxy.starts_with("http://") && !proxy.starts_with("https://")) {
+    constexpr std::string_view schemes[] = {"http://", "https://", "socks5://"};
+    if (std::none_of(std::begin(schemes), std::end(schemes),
+                     [&](std::string_view s) { return proxy.starts_with(s); })) {
       refuse(reactor::errc::refused, place.at("proxy-url"),
-             "proxy-url is not an http:// or https:// URL");
+             "proxy-url is not an http://, https:// or socks5:// URL");
     }
     check_header_text(proxy, place.at("proxy-url"), "proxy-url");
     to.proxy_url = reactor::secret(std::string(proxy));

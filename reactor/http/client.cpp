@@ -33,7 +33,7 @@ result<wiped_string> head_of(const client_options& options, const request& r) {
       usual_port ? (v6 ? "[" + o.host + "]" : o.host) : endpoint{o.host, o.port}.text();
   auto via = parse_proxy(options.proxy);
   if (!via) return via.error();
-  if (!via->used() || o.tls) return write_request_head(r, r.target, host, {});
+  if (!via->forwards_requests() || o.tls) return write_request_head(r, r.target, host, {});
   return write_request_head(r, "http://" + host + r.target, host, via->authorization.reveal());
 }
 

@@ -35,9 +35,9 @@ struct origin {
 /// trailing slash.
 result<origin> parse_origin(std::string_view url, std::string* path = nullptr);
 
-/// A proxy to go through: absolute-form requests for http, CONNECT for https.
+/// A proxy to go through: absolute-form requests for http, CONNECT for https, or SOCKS5.
 struct proxy_settings {
-  secret url;  // http://[user:password@]host:port or https://…; empty = direct
+  secret url;  // http://[user:password@]host:port, https://… or socks5://…; empty = direct
 };
 /// HTTPS_PROXY, HTTP_PROXY, NO_PROXY (either case) as curl and Go read them. `env` looks a variable
 /// up.

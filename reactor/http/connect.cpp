@@ -1,5 +1,6 @@
 #include "reactor/http/connect.hpp"
 
+#include "reactor/http/socks.hpp"
 #include "reactor/loop.hpp"
 
 namespace reactor::http {
@@ -10,7 +11,7 @@ std::string authority(const origin& o) {
 }
 
 fault refused_by_proxy(const connect_plan& plan, int status) {
-  const std::string doing = "connect to " + authority(plan.to) + " through " + plan.via.to.text();
+  const std::string doing = "connect to " + authority(plan.to) + " through " + plan.via.text();
   const std::string answer =
       "the proxy answered " + std::to_string(status) + " " + std::string(reason_phrase(status));
   if (status == 407) {
@@ -27,7 +28,7 @@ fault refused_by_proxy(const connect_plan& plan, int status) {
 /// stream's buffers go: what follows it belongs to the tunnel.
 awaitable<result<std::unique_ptr<stream>>> open_tunnel(std::unique_ptr<stream> s,
                                                        connect_plan plan) {
-  const std::string doing = "connect to " + authority(plan.to) + " through " + plan.via.to.text();
+  const std::string doing = "connect to " + authority(plan.to) + " through " + plan.via.text();
   request ask;
   ask.method = "CONNECT";
   const std::string target = authority(plan.to);
@@ -115,7 +116,11 @@ awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,
     if (!secured) co_return secured;
     s = std::move(*secured);
   }
-  if (plan.via.used() && plan.to.tls) {
+  if (plan.via.used() && plan.via.language == proxy::speaks::socks) {
+    auto reached = co_await open_socks(std::move(s), plan);
+    if (!reached) co_return reached;
+    s = std::move(*reached);
+  } else if (plan.via.used() && plan.to.tls) {
     auto tunnel = co_await open_tunnel(std::move(s), plan);
     if (!tunnel) co_return tunnel;
     s = std::move(*tunnel);

@@ -28,13 +28,16 @@ std::string lower(std::string_view text) {
 struct parsed_url {
   origin to;
   std::string path;
+  bool socks = false;
   bool has_credentials = false;
   std::string user;
   secret password;
 };
 
 /// Messages do not repeat the text: it may hold a password.
-result<parsed_url> parse(std::string_view text, std::string_view doing) {
+enum class schemes : std::uint8_t { of_servers, of_proxies };
+result<parsed_url> parse(std::string_view text, std::string_view doing,
+                         schemes allowed = schemes::of_servers) {
   const auto refuse = [&](std::string_view why) { return make_fault(errc::malformed, doing, why); };
   constexpr std::size_t longest = 8192;
   if (text.size() > longest) return refuse("the URL is too long");
@@ -45,14 +48,19 @@ result<parsed_url> parse(std::string_view text, std::string_view doing) {
   if (u.scheme_id() == urls::scheme::https) {
     out.to.tls = true;
   } else if (u.scheme_id() != urls::scheme::http) {
-    return refuse("the URL's scheme is neither http nor https");
+    const std::string scheme = lower(std::string(u.scheme()));
+    out.socks = allowed == schemes::of_proxies && (scheme == "socks5" || scheme == "socks5h");
+    if (!out.socks)
+      return refuse(allowed == schemes::of_proxies
+                        ? "the URL's scheme is none of http, https and socks5"
+                        : "the URL's scheme is neither http nor https");
   }
   out.to.host = lower(std::string(u.host_address()));
   if (!u.has_authority() || out.to.host.empty()) return refuse("the URL has no host");
   const auto odd = [](char c) { return c <= ' ' || c == 0x7f || c == '/' || c == '@'; };
   if (std::any_of(out.to.host.begin(), out.to.host.end(), odd))
     return refuse("the URL's host is not a name or an address");
-  out.to.port = out.to.tls ? 443 : 80;
+  out.to.port = out.socks ? 1080 : out.to.tls ? 443 : 80;
   if (u.has_port() && !u.port().empty()) {
     // Not port_number(): Boost 1.81 takes 99999 modulo 65536.
     const std::string_view port(u.port());
@@ -137,6 +145,11 @@ result<origin> parse_origin(std::string_view url, std::string* path) {
   return std::move(parsed->to);
 }
 
+std::string proxy::text() const {
+  const std::string at = to.text();
+  return language == speaks::socks ? "socks5" + at.substr(at.find("://")) : at;
+}
+
 result<proxy> parse_proxy(const proxy_settings& settings) {
   if (settings.url.empty()) return proxy{};
   const std::string& said = settings.url.reveal();
@@ -144,11 +157,19 @@ result<proxy> parse_proxy(const proxy_settings& settings) {
   wiped_string url(bare ? "http://" : "");
   url.reserve(url.size() + said.size());
   url += said;
-  auto parsed = parse(url, "parse the proxy's URL");
+  auto parsed = parse(url, "parse the proxy's URL", schemes::of_proxies);
   if (!parsed) return parsed.error();
   proxy out;
   out.to = std::move(parsed->to);
-  if (parsed->has_credentials)
+  if (parsed->socks) {
+    constexpr std::size_t longest_text = 255;  // RFC 1929
+    if (parsed->user.size() > longest_text || parsed->password.reveal().size() > longest_text)
+      return make_fault(errc::malformed, "parse the proxy's URL",
+                        "the user name or the password is longer than 255 bytes");
+    out.language = proxy::speaks::socks;
+    out.user = std::move(parsed->user);
+    out.password = std::move(parsed->password);
+  } else if (parsed->has_credentials)
     out.authorization = basic_authorization(parsed->user, parsed->password.reveal());
   return out;
 }

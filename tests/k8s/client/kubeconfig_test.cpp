@@ -188,8 +188,19 @@ TEST(Kubeconfig, SaysInOneSentenceWhatIsWrong) {
        "cluster \"c\": insecure-skip-tls-verify and a certificate-authority exclude each other"},
       {config(plain_server + "    insecure-skip-tls-verify: maybe\n", plain_token),
        "cluster \"c\": insecure-skip-tls-verify is not true or false"},
-      {config(plain_server + "    proxy-url: socks5://p:1\n", plain_token),
-       "cluster \"c\": proxy-url is not an http:// or https:// URL"},
+      {config(plain_server + "    proxy-url: socks4://p:1\n", plain_token),
+       "cluster \"c\": proxy-url is not an http://, https:// or socks5:// URL"},
+      {config(plain_server + "    proxy-url: socks5://\n", plain_token),
+       "cluster \"c\": proxy-url is not a URL that names a host"},
+      {config("    server: https://api:6443?cluster=a\n", plain_token),
+       "cluster \"c\": server: the URL has a query or a fragment; an API server's address is "
+       "https://host:port"},
+      {config("    server: https://api:6443/#a\n", plain_token),
+       "cluster \"c\": server: the URL has a query or a fragment; an API server's address is "
+       "https://host:port"},
+      {config("    server: https://joe@api:6443\n", plain_token),
+       "cluster \"c\": server: the URL has a user name or a password in it; an API server's "
+       "address is https://host:port"},
       {config(plain_server, "    client-certificate-data: " + b64_junk + "\n"),
        "user \"u\": client-certificate is there without client-key"},
       {config(plain_server, "    client-certificate-data: " + b64_junk +
@@ -218,7 +229,10 @@ TEST(Kubeconfig, NeverQuotesSecrets) {
         config(plain_server, "    token: !!int " + token + "\n"),
         config(plain_server, "    client-key-data: '" + token + "!'\n"),
         config(plain_server + "    proxy-url: ftp://u:" + token + "@p\n", plain_token),
-        "clusters: [" + token, token + "\n", "*" + token + "\n"}) {
+        config(plain_server + "    proxy-url: socks5://u:" + token + "@\n", plain_token),
+        config("    server: https://u:" + token + "@api\n", plain_token),
+        config("    server: https://api?token=" + token + "\n", plain_token), "clusters: [" + token,
+        token + "\n", "*" + token + "\n"}) {
     const std::string said = refusal(bytes);
     EXPECT_NE(said, "accepted");
     EXPECT_EQ(said.find(token), std::string::npos) << said;

@@ -45,7 +45,13 @@ TEST(Proxy, ReadsUserAndPasswordButNeverRepeatsThem) {
   EXPECT_EQ(secured->to, (origin{true, "proxy", 443}));
   EXPECT_EQ(secured->authorization.reveal(), "Basic dXNlcjpwQHNz");  // user:p@ss
   EXPECT_FALSE(parse_proxy({})->used());
-  const auto bad = parse_proxy({reactor::secret("socks5://user:hunter2@proxy")});
+  const auto socks = parse_proxy({reactor::secret("socks5://us%65r:p%40ss@proxy")});
+  EXPECT_EQ(socks->to, (origin{false, "proxy", 1080}));
+  EXPECT_EQ(socks->language, proxy::speaks::socks);
+  EXPECT_EQ(socks->user + " " + socks->password.reveal(), "user p@ss");
+  EXPECT_EQ(socks->text(), "socks5://proxy:1080");
+  EXPECT_EQ(parse_proxy({reactor::secret("socks5h://[::1]:9")})->text(), "socks5://[::1]:9");
+  const auto bad = parse_proxy({reactor::secret("socks4://user:hunter2@proxy")});
   EXPECT_EQ(bad.error().code, errc::malformed);
   EXPECT_THAT(bad.error().message(), Not(HasSubstr("hunter2")));
 }

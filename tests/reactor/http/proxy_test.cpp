@@ -12,6 +12,63 @@ const endpoint proxy_at{"proxy", 3128};
 
 class Proxied : public HttpTest {
 protected:
+  awaitable<std::string> read_bytes(stream& s, std::size_t n) {
+    std::string out(n, '\0');
+    for (std::size_t have = 0; have < n;) {
+      auto got = co_await s.read_some({out.data() + have, n - have});
+      if (!got || *got == 0) break;
+      have += *got;
+    }
+    co_return out;
+  }
+
+  awaitable<void> pump_both(stream& s, stream& upstream) {
+    task_group both(l);
+    stream* const ends[] = {&s, &upstream};
+    for (int i : {0, 1}) {
+      both.start("pump", [&ends, i]() -> awaitable<void> {
+        std::vector<char> piece(16'384);
+        for (;;) {
+          auto n = co_await ends[i]->read_some(piece);
+          if (!n || *n == 0) break;
+          auto sent = co_await ends[1 - i]->write_all({piece.data(), *n});
+          if (!sent) break;
+        }
+        for (stream* end : ends) end->close();
+      });
+    }
+    co_await both.join();
+  }
+
+  /// A SOCKS5 proxy: wants user and password where `login` is not empty, and answers `reply`.
+  script socks(std::string login, char reply = 0) {
+    return [this, login, reply](stream& s) -> awaitable<void> {
+      const std::string hello = co_await read_bytes(s, 2);
+      const std::string methods = co_await read_bytes(s, static_cast<std::size_t>(hello[1]));
+      heads.push_back(hello + methods);
+      const char method = login.empty() ? 0 : 2;
+      const std::string chosen{5, methods.find(method) == methods.npos ? '\xff' : method};
+      (void)co_await s.write_all(chosen);
+      if (chosen[1] == '\xff') co_return;
+      if (method == 2) {
+        const std::string words = co_await read_bytes(s, login.size());
+        heads.push_back(words);
+        const std::string verdict{1, words == login ? '\0' : '\1'};
+        (void)co_await s.write_all(verdict);
+        if (words != login) co_return;
+      }
+      const std::string begin = co_await read_bytes(s, 5);
+      heads.push_back(begin + co_await read_bytes(s, static_cast<std::size_t>(begin[4]) + 2));
+      endpoint to{"api", 443};
+      auto upstream = co_await l.net().connect(to, never);
+      // The name of the address that it connects from; 3 bytes and a port.
+      const std::string answer = std::string{5, reply, 0, 3, 3} + "out" + std::string{0, 80};
+      (void)co_await s.write_all(answer);
+      if (reply != 0 || !upstream) co_return;
+      co_await pump_both(s, **upstream);
+    };
+  }
+
   /// A proxy that checks the password and passes bytes on.
   script tunnel(std::string wanted_authorization) {
     return [this, wanted_authorization](stream& s) -> awaitable<void> {
@@ -30,21 +87,7 @@ protected:
         co_return;
       }
       (void)co_await s.write_all(std::string_view("HTTP/1.1 200 Connection established\r\n\r\n"));
-      task_group both(l);
-      stream* const ends[] = {&s, upstream->get()};
-      for (int i : {0, 1}) {
-        both.start("pump", [&ends, i]() -> awaitable<void> {
-          std::vector<char> piece(16'384);
-          for (;;) {
-            auto n = co_await ends[i]->read_some(piece);
-            if (!n || *n == 0) break;
-            auto sent = co_await ends[1 - i]->write_all({piece.data(), *n});
-            if (!sent) break;
-          }
-          for (stream* end : ends) end->close();
-        });
-      }
-      co_await both.join();
+      co_await pump_both(s, **upstream);
     };
   }
 
@@ -132,8 +175,55 @@ TEST_F(Proxied, BoundsTheTunnelByTheConnectTimeout) {
   EXPECT_EQ(took, 5s);
 }
 
+TEST_F(Proxied, ReachesAServerThroughSocks) {
+  EXPECT_EQ(summary(fetch_through(socks(""), "socks5://proxy:3128", secured)), "200 /x?y");
+  EXPECT_EQ(heads.at(0), std::string({5, 1, 0}));
+  EXPECT_EQ(heads.at(1), std::string({5, 1, 0, 3, 3}) + "api" + std::string({1, '\xbb'}));
+}
+
+TEST_F(Proxied, ShowsUserAndPasswordToASocksProxy) {
+  const std::string words = "\x01\x04user\x04p@ss";
+  EXPECT_EQ(summary(fetch_through(socks(words), "socks5h://user:p%40ss@proxy:3128", secured)),
+            "200 /x?y");
+  EXPECT_EQ(heads.at(0), std::string({5, 2, 0, 2}));
+  EXPECT_EQ(heads.at(1), words);
+
+  const fault wrong = fetch_through(socks("\x01\x04user\x07"
+                                          "another"),
+                                    "socks5://user:hunter2@proxy:3128", secured)
+                          .error();
+  EXPECT_EQ(wrong.code, errc::refused);
+  EXPECT_EQ(wrong.message(),
+            "connect to api:443 through socks5://proxy:3128: the proxy does not accept the user "
+            "name and password of its URL");
+  const fault none = fetch_through(socks(words), "socks5://proxy:3128", secured).error();
+  EXPECT_EQ(none.code, errc::refused);
+  EXPECT_THAT(none.message(), HasSubstr("its URL needs a user name and a password"));
+}
+
+TEST_F(Proxied, TellsWhatASocksProxyAnswers) {
+  const auto answered = [this](char reply) {
+    return fetch_through(socks("", reply), "socks5://proxy:3128", secured).error();
+  };
+  EXPECT_EQ(answered(2).code, errc::refused);
+  EXPECT_THAT(answered(2).message(), HasSubstr("its rules do not allow the connection"));
+  EXPECT_EQ(answered(4).code, errc::closed);
+  EXPECT_THAT(answered(5).message(), HasSubstr("the proxy says that the connection is refused"));
+  EXPECT_THAT(answered(77).message(), HasSubstr("it gives an unknown reason"));
+  const fault other = fetch_through(tunnel(""), "socks5://proxy:3128", secured).error();
+  EXPECT_EQ(other.code, errc::timed_out);  // an HTTP proxy waits for the end of a head
+  const script answers_in_text = [this](stream& s) -> awaitable<void> {
+    (void)co_await read_bytes(s, 3);
+    (void)co_await s.write_all(std::string_view("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    s.close();
+  };
+  const fault text = fetch_through(answers_in_text, "socks5://proxy:3128", secured).error();
+  EXPECT_EQ(text.code, errc::malformed);
+  EXPECT_THAT(text.message(), HasSubstr("the proxy does not speak SOCKS5"));
+}
+
 TEST_F(Proxied, RefusesAProxyUrlThatItCannotUse) {
-  auto got = fetch_through(tunnel(""), "socks5://user:hunter2@proxy", secured);
+  auto got = fetch_through(tunnel(""), "socks4://user:hunter2@proxy", secured);
   EXPECT_EQ(got.error().code, errc::malformed);
   EXPECT_THAT(got.error().message(), Not(HasSubstr("hunter2")));
 }
