@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s/client/stream_delivery.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <string>
@@ -16,6 +17,7 @@ struct newest_version {
   /// An informer asks at this moment, since then; the others wait for its answer.
   bool asking = false;
   reactor::steady_time asking_since{};
+  stream_delivery delivery;  // how watches of this server arrive
 };
 
 }  // namespace k8s

@@ -44,6 +44,8 @@ const std::string& engagement::last_error() const noexcept {
 }
 
 std::string engagement::says() const {
+  if (state() == cluster_state::live && cluster_.api().newest().delivery.is_shown())
+    return "a proxy or balancer before the server buffers streams; changes are seen up to 5 s late";
   if (state() != cluster_state::syncing || !last_error().empty()) return last_error();
   if (followed_.empty()) return "the kinds that it serves are being read";
   std::string why = doubt();

@@ -147,6 +147,10 @@ awaitable<void> informer_base::run() {
 }
 
 awaitable<std::optional<step>> informer_base::carry_out(step s) {
+  if (s.what == step::action::stream && api_.newest().delivery.in_pieces()) {
+    watch_.list_plainly();
+    s = watch_.first();
+  }
   return s.what == step::action::list ? list_page(std::move(s)) : follow(std::move(s));
 }
 

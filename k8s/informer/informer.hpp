@@ -159,6 +159,8 @@ private:
   awaitable<ending> read_stream(const std::shared_ptr<stream_run>& stream);  // borrowed
   awaitable<ending> take_queued(stream_run& stream);                         // borrowed
   awaitable<void> complete(stream_run& stream);                              // borrowed
+  ending piece_ended(const stream_run& stream);
+  void ask_beside(const std::shared_ptr<stream_run>& stream);
   awaitable<void> sweep();
   awaitable<void> make_room();
   void completed();

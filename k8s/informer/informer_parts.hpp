@@ -56,11 +56,12 @@ struct informer_base::page {
 struct informer_base::stream_run {
   std::unique_ptr<reactor::http::exchange> exchange;
   reactor::wiped_string carry;                // the beginning of a line
+  bool in_pieces = false;                     // one of stream_delivery::piece_length
   bool initial = false;                       // the initial events of a watch-list are still coming
   bool swept = true;                          // false between their end and the sweep
   std::vector<reactor::wiped_string> queued;  // lines that wait for one that is parsed off the loop
   std::uint64_t bytes = 0;
-  reactor::steady_time opened{}, last_byte{}, ends_by{}, probed{}, looked{};
+  reactor::steady_time asked{}, opened{}, first_byte{}, last_byte{}, ends_by{}, probed{}, looked{};
   bool probing = false;  // a question is under way: for a version, or a second watch
   reactor::task_group::task_id probe = 0;
   std::optional<result<probe_findings>>

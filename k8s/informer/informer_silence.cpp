@@ -103,10 +103,12 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
     f.detail = "the initial events do not end";
     return line_outcome::failure(std::move(f));
   }
+  if (!stream->in_pieces && api_.newest().delivery.in_pieces()) return line_outcome::in_order();
   if (stream->ahead) {
     if (!(watch_.version() < *stream->ahead)) {
       stream->ahead.reset();
     } else if (now - stream->probed >= probe_grace) {
+      api_.newest().delivery.held_back();
       return give_up("the server has newer events than this stream delivers");
     }
     return nullptr;
@@ -183,14 +185,19 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   if (now >= last + how.named_every) {
     if (!contradicts && newest.asking && now - newest.asking_since < limits().probe_patience)
       return nullptr;
-    newest.asking = true;
-    newest.asking_since = now;
-    begin_probe(*stream, ask_version(stream));
-  } else if (target_ && now >= target_->asked + how.reached_in) {
+    ask_beside(stream);
+  } else if (target_ && now >= target_->asked + how.reached_in && !stream->in_pieces) {
     if (!contradicts) target_ = named_version{newest.version, newest.asked};
     begin_probe(*stream, probe_server(stream));
   }
   return nullptr;
+}
+
+/// Asks the server for its version while the stream goes on.
+void informer_base::ask_beside(const std::shared_ptr<stream_run>& stream) {
+  api_.newest().asking = true;
+  api_.newest().asking_since = loop_.now();
+  begin_probe(*stream, ask_version(stream));
 }
 
 void informer_base::begin_probe(stream_run& stream, awaitable<void> question) {

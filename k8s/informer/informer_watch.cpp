@@ -23,9 +23,23 @@ awaitable<std::optional<step>> informer_base::follow(step s) {
   if (!stream->swept) co_await complete(*stream);
   if (outcome->how == line_outcome::what::cancelled) co_return std::nullopt;
   if (stream->probe) tasks_.cancel(stream->probe);
+  if (stream->in_pieces && outcome->how == line_outcome::what::ended)
+    if (ending back = piece_ended(*stream)) outcome = std::move(back);
   stream->exchange.reset();
   buffered_ = 0;
   co_return settle(*outcome);
+}
+
+/// What the server named while a piece was under way is judged by all that came with it.
+informer_base::ending informer_base::piece_ended(const stream_run& stream) {
+  const steady_time now = loop_.now();
+  std::optional<nanoseconds> before_end;
+  if (stream.bytes > 0) before_end = now - stream.first_byte;
+  if (api_.newest().delivery.ended(before_end, now - stream.asked))
+    options_.log.warning("streams arrive only when they end; a proxy or balancer buffers them",
+                         {{"collection", options_.collection.plural},
+                          {"watched_for", stream_delivery::piece_length}});
+  return consider_named();
 }
 
 /// A coroutine of its own, so that an idle stream does not keep what opening it took.
@@ -39,8 +53,12 @@ awaitable<informer_base::ending> informer_base::open_stream(
   options.metadata_only = options_.metadata_only;
   options.resource_version = s.resource_version;
   options.send_initial_events = stream->initial;
-  options.timeout = watch_.watch_timeout(loop_.random());
-  stream->ends_by = loop_.now() + options.timeout + over_time;
+  stream_delivery& delivery = api_.newest().delivery;
+  stream->in_pieces = delivery.in_pieces();
+  options.timeout =
+      stream->in_pieces ? stream_delivery::piece_length : watch_.watch_timeout(loop_.random());
+  stream->asked = loop_.now();
+  stream->ends_by = stream->asked + options.timeout + over_time;
   if (stream->initial) {
     ++watch_.counters().streams;
     set_state(informer_state::listing);
@@ -49,13 +67,27 @@ awaitable<informer_base::ending> informer_base::open_stream(
   } else {
     ++watch_.counters().watches;
   }
+  // Nothing of a piece may come before its end, so the question goes beside it.
+  const newest_version& newest = api_.newest();
+  if (stream->in_pieces && !newest.asking &&
+      stream->asked >= newest.asked + limits().of(attention_).named_every)
+    ask_beside(stream);
   auto opened = co_await api_.open_watch(options_.collection, std::move(options));
-  if (!opened) co_return line_outcome::failure(opened.error());
+  if (!opened) {
+    // A server answers a watch at once; what buffers its answer does not before the watch ends.
+    const fault& why = opened.error();
+    if (why.code == errc::unavailable && why.http_status == 0 && !why.cancelled &&
+        loop_.now() - stream->asked >= limits().silence) {
+      delivery.held_back();
+      watch_.list_plainly();
+    }
+    co_return line_outcome::failure(why);
+  }
   stream->exchange = std::move(*opened);
   stream_ = stream;
   const steady_time now = loop_.now();
   stream->opened = stream->last_byte = now;
-  watch_.stream_opened(now);
+  watch_.stream_opened(stream->in_pieces ? stream->asked : now);
   if (!stream->initial) set_state(informer_state::live);
   co_return nullptr;
 }
@@ -75,6 +107,7 @@ awaitable<informer_base::ending> informer_base::read_stream(
     if (piece->empty()) co_return take_last(*stream);
     const std::size_t piece_bytes = piece->size();
     stream->last_byte = loop_.now();
+    if (stream->bytes == 0) stream->first_byte = stream->last_byte;
     stream->bytes += piece_bytes;
     watch_.counters().bytes += piece_bytes;
     mattered_ = false;

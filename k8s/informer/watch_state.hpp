@@ -130,6 +130,8 @@ public:
       : limits_(shared_limits(limits)), may_stream_(may_stream) {}
 
   step first();
+  /// Watches do not arrive as they are sent, so the beginning is listed and never streamed.
+  void list_plainly() noexcept { may_stream_ = false; }
 
   /// True when an answer of that version is from the past: none of it may be taken.
   bool is_past(const resource_version& version) const { return version < highest_; }

@@ -1,10 +1,10 @@
 """A balancer between a client and a real API server, plain HTTP on its own side: what people's networks do to streams.
 
-It closes a connection over which nothing came for some seconds, in the middle of an answer.
+It closes a connection over which nothing came for some seconds, in the middle of an answer. With buffers=True it keeps an answer,
+its head too, until the server has ended it.
 """
 import http.client
 import http.server
-import re
 import re
 import socket
 import ssl
@@ -12,11 +12,12 @@ import threading
 
 
 class middleman:
-    def __init__(self, kubeconfig, seconds=5):
+    def __init__(self, kubeconfig, seconds=5, buffers=False):
         text = open(kubeconfig).read()
         self.token = re.search(r'token: "([^"]+)"', text).group(1)
         self.host, self.port = re.search(r'server: "https://([^:"]+):(\d+)"', text).groups()
         self.seconds = seconds
+        self.buffers = buffers
         self.cut = 0
         outer = self
 
@@ -43,6 +44,15 @@ class middleman:
         headers = {k: v for k, v in to.headers.items() if k.lower() not in ("host", "connection", "content-length")}
         upstream.request(to.command, to.path, body, headers)
         got = upstream.getresponse()
+        if self.buffers:
+            whole = got.read()
+            try:
+                self.begin(to, got)
+                to.wfile.write((b"%x\r\n%s\r\n" % (len(whole), whole) if whole else b"") + b"0\r\n\r\n")
+            except OSError:
+                to.close_connection = True
+            upstream.close()
+            return
         upstream.sock.settimeout(self.seconds)
         self.begin(to, got)
         try:

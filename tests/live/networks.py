@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What other people's networks and files do, with a real API server: a balancer that ends silent streams after 5 s, and a
-kubeconfig of three contexts of which two cannot be used.
+"""What other people's networks and files do, with a real API server: a balancer that ends silent streams after 5 s, one that buffers
+every answer until its end, and a kubeconfig of three contexts of which two cannot be used.
 
     tests/live/networks.py BUILD_FOLDER
 """
@@ -54,9 +54,10 @@ def pool(name, ref):
     kubectl("apply", "-f", "-", input=json.dumps(text))
 
 
-def follows(name, seconds):
-    """A service behind the balancer sees each change of a pool, five in a row, between which nothing happens for a while."""
-    between = middleman(KUBECONFIG)
+def follows(name, seconds, first=0, **how):
+    """A service behind the balancer sees each change of a pool, five in a row, between which nothing happens for a while. The first
+    one may take longer, until the service knows the balancer."""
+    between = middleman(KUBECONFIG, **how)
     log = open(work / f"{name}.log", "w")
     service = subprocess.Popen([WINDLASS, "run", "--kubeconfig", between.kubeconfig(work / name), "--fleet", "self", "--apis", "bootc",
                                 "--metrics-bind-address", "0", "--health-probe-bind-address", "0"], stdout=log, stderr=log)
@@ -66,7 +67,7 @@ def follows(name, seconds):
                 time.sleep(7)  # so that the stream was ended at least once
             one = f"{name}-{i}"
             pool(one, f"short-{i}:latest")  # a name without a registry
-            if not wait(f"{name}: change {i + 1} is seen", lambda one=one: reason_of(one) == "InvalidSpec", seconds):
+            if not wait(f"{name}: change {i + 1} is seen", lambda one=one: reason_of(one) == "InvalidSpec", seconds if i else max(first, seconds)):
                 break
         check(f"{name}: the service runs on", service.poll() is None)
     finally:
@@ -81,6 +82,9 @@ kubectl("create", "namespace", "bootc-operator", check=False)
 time.sleep(2)
 cutting = follows("cut", 15)
 check("cut: streams were ended", cutting.cut >= 3, cutting.cut)
+
+follows("buffered", 20, first=120, buffers=True)
+check("buffered: the log tells of it", "a proxy or balancer buffers them" in (work / "buffered.log").read_text())
 
 text = pathlib.Path(KUBECONFIG).read_text()
 three = work / "three"
