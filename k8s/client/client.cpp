@@ -6,6 +6,7 @@
 #include "k8s/client/answer.hpp"
 #include "k8s/client/apart.hpp"
 #include "k8s/client/credentials.hpp"
+#include "k8s/client/warnings.hpp"
 #include "k8s/client/wiping_json.hpp"
 #include "k8s/pace/pace.hpp"
 #include "reactor/http/date.hpp"
@@ -322,6 +323,8 @@ struct client::impl {
       }
       if (!got) co_return failed(got.error(), doing, about.took);
       about.fairness = names_priority_level(got->fields);
+      if (on_warning)
+        for (const std::string& text : warnings_in(got->fields)) on_warning(text);
       if (const auto said = http::parse_date(got->fields.get("Date")))
         clock_ahead = *said - loop.wall();
       body_reader reader{got->status,
@@ -477,6 +480,7 @@ struct client::impl {
   newest_version newest;
   std::optional<reactor::nanoseconds> clock_ahead;
   std::function<void(const fault*)> on_outcome;
+  std::function<void(const std::string&)> on_warning;
 };
 
 client::client(reactor::loop& l, connection to, std::string field_manager)
@@ -777,6 +781,9 @@ std::size_t client::connections() const noexcept {
 }
 void client::on_outcome(std::function<void(const fault*)> seen) {
   impl_->on_outcome = std::move(seen);
+}
+void client::on_warning(std::function<void(const std::string&)> seen) {
+  impl_->on_warning = std::move(seen);
 }
 double client::rate() const noexcept {
   return impl_->speed.rate();

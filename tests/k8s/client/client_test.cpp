@@ -594,6 +594,25 @@ TEST_F(Client, NamesAnExpiredCertificateWhenItIsRefused) {
       });
 }
 
+TEST_F(Client, TellsTheWarningsOfTheServer) {
+  std::vector<std::string> told;
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    scripted_server server(l);
+    server.always("GET", "/version",
+                  answer::json(200, R"({"major":"1"})").header("Warning", "299 - \"deprecated\""));
+    server.always("GET", "/api",
+                  answer::failure(404, "NotFound", "none").header("Warning", "299 - \"refused\""));
+    client api(l, server.to());
+    (void)co_await api.get_path("/version");
+    api.on_warning([&](const std::string& text) { told.push_back(text); });
+    (void)co_await api.get_path("/version");
+    (void)co_await api.get_path("/api");
+    co_await api.stop();
+    co_await server.stop();
+  });
+  EXPECT_EQ(told, (std::vector<std::string>{"deprecated", "refused"}));
+}
+
 TEST_F(Client, GoesThroughTheProxyOfTheKubeconfig) {
   reactor::run_task(l, [&]() -> awaitable<void> {
     scripted_server proxy(l, {"proxy", 3128});

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "reactor/http/message.hpp"
+
+#include <string>
+#include <vector>
+
+namespace k8s {
+
+/// The texts of an answer's Warning fields, as API servers write them: code 299, an agent and a
+/// quoted text, several in one field or in many. Other codes and broken fields are left out, control
+/// characters too.
+/// Source: RFC 7234, section 5.5; client-go's ParseWarningHeaders.
+std::vector<std::string> warnings_in(const reactor::http::headers& fields);
+
+}  // namespace k8s
