@@ -1,5 +1,9 @@
 #include "helm/commands/log_lines.hpp"
 
+#include "helm/go.hpp"
+
+#include <array>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +34,15 @@ std::string log_line(const std::string& warning) {
   for (const auto& [start, place] : places)
     if (warning.starts_with(start)) return std::string(place) + ": " + warning;
   return warning;
+}
+
+std::string warning_line(reactor::wall_time at, int process, const std::string& text) {
+  // "2026-11-28T04:39:45.442040Z"
+  const std::string when = reactor::format_rfc3339_micro(at);
+  std::array<char, 16> id{};
+  (void)std::snprintf(id.data(), id.size(), "%7d", process);
+  return "I" + when.substr(5, 2) + when.substr(8, 2) + " " + when.substr(11, 15) + " " + id.data() +
+         " warnings.go:107] " + quote("Warning: " + text);
 }
 
 }  // namespace helm

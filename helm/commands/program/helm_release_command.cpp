@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace cli {
 
@@ -131,6 +132,10 @@ int helm_release_command(reactor::loop& loop, const std::vector<std::string>& ar
   if (ns.empty()) ns = "default";
 
   k8s::client api(loop, *to, "helm");
+  api.on_warning([&loop, said = std::set<std::string>()](const std::string& text) mutable {
+    if (said.insert(text).second)
+      write_bytes(STDERR_FILENO, helm::warning_line(loop.wall(), ::getpid(), text) + "\n");
+  });
   helm::objects::cluster_objects objects(loop, api);
   release::cluster_records records(loop, api, listed && listed->all_namespaces ? "" : ns, *driver);
   const auto debug = [on = line->cluster.debug](const std::string& text) {

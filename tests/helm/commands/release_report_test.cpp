@@ -3,6 +3,7 @@
 #include "formats/json/json.hpp"
 #include "helm/commands/flags/command_flags.hpp"
 #include "helm/commands/go_table.hpp"
+#include "helm/commands/log_lines.hpp"
 #include "helm/commands/release/release_text.hpp"
 #include "helm/commands/release/server_table.hpp"
 #include "helm/go.hpp"
@@ -27,6 +28,15 @@ record sample() {
       R"("version":3,"namespace":"shops"})");
   EXPECT_TRUE(r);
   return *r;
+}
+
+TEST(WarningLine, IsThatOfClientGo) {
+  const auto at = reactor::parse_rfc3339("2026-11-28T04:39:45.442040Z");
+  EXPECT_EQ(
+      warning_line(*at, 2703, "v1 Endpoints is \"old\""),
+      "I1128 04:39:45.442040    2703 warnings.go:107] \"Warning: v1 Endpoints is \\\"old\\\"\"");
+  EXPECT_EQ(warning_line(*at, 12345678, "a"),
+            "I1128 04:39:45.442040 12345678 warnings.go:107] \"Warning: a\"");
 }
 
 TEST(ReleaseReport, StatusForPeople) {
