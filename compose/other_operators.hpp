@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/client/kept_lease.hpp"
+#include "k8s/lease/kept_lease.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/time.hpp"
 

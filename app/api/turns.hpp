@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/client/lease.hpp"
+#include "k8s/lease/lease.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
 #include "reactor/task_group.hpp"

@@ -282,17 +282,23 @@ void add_servers(std::vector<kubeconfig>& all) {
                    "server is not a URL that begins with https:// or http:// and names a host "
                    "(clusters[0].cluster.server, line 7)"});
   };
-  add("a server with a password", "https://joe:" + bait + "@10.0.0.1");
-  add("a server with a name", "https://" + bait + "@10.0.0.1");
+  const auto names = [&](std::string name, const std::string& url, const std::string& what) {
+    all.push_back(
+        {std::move(name), with_server(url),
+         "server: the URL has " + what + "; an API server's address is https://host:port"});
+  };
+  names("a server with a password", "https://joe:" + bait + "@10.0.0.1",
+        "a user name or a password in it");
+  names("a server with a name", "https://" + bait + "@10.0.0.1", "a user name or a password in it");
   add("a server that is a file", "file:///etc/" + bait);
   add("a server without a scheme", bait + ".example:6443");
-  add("a server without a host", "https:///" + bait);
+  names("a server without a host", "https:///" + bait, "no host");
   add("a server at port 0", "https://h:0/" + bait);
   add("a server at port 99999", "https://h:99999/" + bait);
   add("a server at a negative port", "https://h:-1/" + bait);
   add("a server at a port that is a word", "https://h:" + bait);
-  add("a server with a query", "https://h/?token=" + bait);
-  add("a server with a fragment", "\"https://h/#" + bait + "\"");
+  names("a server with a query", "https://h/?token=" + bait, "a query or a fragment");
+  names("a server with a fragment", "\"https://h/#" + bait + "\"", "a query or a fragment");
   add("a server with a line feed", "\"https://h/\\nHost: " + bait + "\"");
   add("a server with a zero byte", "\"https://h\\0" + bait + "\"");
   add("a server with a blank", "\"https://h " + bait + "\"");
@@ -312,8 +318,8 @@ void add_servers(std::vector<kubeconfig>& all) {
                  config(server + "\nproxy-url: 'http://joe:" + bait + "@'", token),
                  "proxy-url is not a URL"});
   all.push_back({"a proxy of another kind",
-                 config(server + "\nproxy-url: socks5://joe:" + bait + "@p", token),
-                 "proxy-url is not an http:// or https:// URL"});
+                 config(server + "\nproxy-url: socks4://joe:" + bait + "@p", token),
+                 "proxy-url is not an http://, https:// or socks5:// URL"});
   all.push_back({"a proxy with a line feed",
                  config(server + "\nproxy-url: \"http://joe:" + bait + "\\r\\nX: 1@p\"", token),
                  "proxy-url holds control characters"});

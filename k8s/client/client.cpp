@@ -6,11 +6,11 @@
 #include "k8s/client/answer.hpp"
 #include "k8s/client/apart.hpp"
 #include "k8s/client/credentials.hpp"
-#include "k8s/client/warnings.hpp"
 #include "k8s/client/wiping_json.hpp"
 #include "k8s/pace/pace.hpp"
 #include "reactor/http/date.hpp"
 #include "reactor/http/gzip.hpp"
+#include "reactor/http/warnings.hpp"
 #include "reactor/limiter.hpp"
 #include "reactor/loop.hpp"
 
@@ -324,7 +324,7 @@ struct client::impl {
       if (!got) co_return failed(got.error(), doing, about.took);
       about.fairness = names_priority_level(got->fields);
       if (on_warning)
-        for (const std::string& text : warnings_in(got->fields)) on_warning(text);
+        for (const std::string& text : reactor::http::warnings_in(got->fields)) on_warning(text);
       if (const auto said = http::parse_date(got->fields.get("Date")))
         clock_ahead = *said - loop.wall();
       body_reader reader{got->status,

@@ -153,8 +153,8 @@ public:
   /// Called after each answer (null: a success) and each failure to get one, but not for
   /// cancellation.
   void on_outcome(std::function<void(const fault*)> seen);
-  /// Called with each warning of an answer that is no list or watch: a deprecated kind, a field that
-  /// the server ignores.
+  /// Called with each warning of an answer that is no list or watch: a deprecated kind, a field
+  /// that the server ignores.
   void on_warning(std::function<void(const std::string&)> seen);
   /// Requests per second that the server's throttling allows now.
   double rate() const noexcept;

@@ -696,9 +696,7 @@ environment environment::of_process() {
     return std::string(value ? value : "");
   };
   env.dialogue.terminal = ::isatty(STDIN_FILENO) == 1;
-  env.dialogue.show = [](std::string_view piece) {
-    (void)reactor::write_all(STDERR_FILENO, piece);
-  };
+  env.dialogue.show = reactor::show_on_standard_error;
   return env;
 }
 

@@ -81,7 +81,8 @@ bool is_login_api(std::string_view api_version) noexcept {
          api_version == "client.authentication.k8s.io/v1beta1";
 }
 
-reactor::secret login_request(const login_program& p, bool interactive) {
+reactor::secret login_request(const login_program& p, login_talk talk) {
+  const bool interactive = talk == login_talk::with_a_person;
   const json::storage_ptr memory = wiping_storage();
   json::object spec(memory), request(memory);
   if (!p.cluster.empty()) spec["cluster"] = json::parse(p.cluster.reveal(), memory);
@@ -140,17 +141,17 @@ reactor::result<issued_login> read_login_answer(const reactor::process_exit& end
 }
 
 login_schedule::step login_schedule::next(reactor::steady_time now, reactor::wall_time wall,
-                                          bool refused) const {
+                                          heard of_last) const {
   const bool ended = expires_ && wall >= *expires_;
-  if (has_ && !ended && !refused) return step::use;
+  if (has_ && !ended && of_last != heard::a_refusal) return step::use;
   if (now >= not_before_) return step::run;
   return last_failed_ ? step::fail : step::use;
 }
 
 void login_schedule::issued(reactor::steady_time now, reactor::wall_time wall,
-                            std::optional<reactor::wall_time> expires, bool refused) {
+                            std::optional<reactor::wall_time> expires, heard of_last) {
   const bool useless = expires && wall >= *expires;
-  refusals_ = refused || useless ? refusals_ + 1 : 0;
+  refusals_ = of_last == heard::a_refusal || useless ? refusals_ + 1 : 0;
   has_ = true;
   last_failed_ = false;
   failures_ = 0;

@@ -54,8 +54,9 @@ std::string login_name(const login_program& p);
 /// The versions of the API between clients and these programs that are spoken here.
 bool is_login_api(std::string_view api_version) noexcept;
 
+enum class login_talk : std::uint8_t { alone, with_a_person };
 /// The value of KUBERNETES_EXEC_INFO.
-reactor::secret login_request(const login_program& p, bool interactive);
+reactor::secret login_request(const login_program& p, login_talk talk);
 /// What the end of the program means.
 /// Errors   errc::refused: it failed, the sentence has its last words; errc::malformed: its answer
 ///          gives no credentials of that version. Nothing of the answer is quoted.
@@ -70,9 +71,11 @@ reactor::result<issued_login> read_login_answer(const reactor::process_exit& end
 class login_schedule {
 public:
   enum class step : std::uint8_t { use, run, fail };
-  step next(reactor::steady_time now, reactor::wall_time wall, bool refused) const;
+  /// What the server said to the credentials that there are.
+  enum class heard : std::uint8_t { nothing_bad, a_refusal };
+  step next(reactor::steady_time now, reactor::wall_time wall, heard of_last) const;
   void issued(reactor::steady_time now, reactor::wall_time wall,
-              std::optional<reactor::wall_time> expires, bool refused);
+              std::optional<reactor::wall_time> expires, heard of_last);
   void failed(reactor::steady_time now);
   /// The server took the credentials.
   void accepted(reactor::steady_time now);

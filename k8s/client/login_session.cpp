@@ -61,8 +61,10 @@ reactor::awaitable<reactor::result<std::shared_ptr<const login_session::numbered
 login_session::get(std::reference_wrapper<reactor::loop> of, std::uint64_t refused) {
   reactor::loop& l = of;
   for (;;) {
-    const bool again = current_ && current_->number == refused;
-    const login_schedule::step step = schedule_.next(l.now(), l.wall(), again);
+    using heard = login_schedule::heard;
+    const heard said =
+        current_ && current_->number == refused ? heard::a_refusal : heard::nothing_bad;
+    const login_schedule::step step = schedule_.next(l.now(), l.wall(), said);
     if (step == login_schedule::step::use) co_return current_;
     if (running_) {
       (void)co_await running_->wait();
@@ -82,7 +84,7 @@ login_session::get(std::reference_wrapper<reactor::loop> of, std::uint64_t refus
     } const under_way(running_, l);
     auto got = co_await run(l);
     if (got) {
-      schedule_.issued(l.now(), l.wall(), got->expires, again);
+      schedule_.issued(l.now(), l.wall(), got->expires, said);
       current_ = std::make_shared<const numbered>(numbered{++runs_, *std::move(got)});
       co_return current_;
     }
@@ -107,7 +109,8 @@ reactor::awaitable<reactor::result<issued_login>> login_session::run(reactor::lo
                                   "is no terminal; log in by a command at a terminal first, or set "
                                   "interactiveMode: IfAvailable");
   for (const auto& [name, value] : program_.environment) c.environment[name] = value;
-  c.environment["KUBERNETES_EXEC_INFO"] = login_request(program_, c.terminal).reveal();
+  c.environment["KUBERNETES_EXEC_INFO"] =
+      login_request(program_, c.terminal ? login_talk::with_a_person : login_talk::alone).reveal();
   open_program checked;
   if (!program_.digest.empty()) {
     c.base = reactor::environment_base::empty;

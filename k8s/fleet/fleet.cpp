@@ -2,9 +2,9 @@
 
 #include "formats/digest.hpp"
 #include "formats/json/record.hpp"
-#include "k8s/client/token_expiry.hpp"
 #include "k8s/fleet/metric_table.hpp"
 #include "k8s/fleet/self_cluster.hpp"
+#include "k8s/fleet/token_expiry.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 

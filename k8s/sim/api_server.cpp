@@ -84,7 +84,7 @@ json::object api_server::put(json::object o) {
     made.in = &empty;
     made.kind = k;
     made.ns = std::string(text(meta, {"namespace"}));
-    made.manager = "simulation";
+    made.manager = "kubectl-create";  // what a person does, who has no server to ask
     auto created =
         c.create_object(made, std::move(o), status.is_object() ? &status.get_object() : nullptr);
     if (!created) throw_exception_from_error(created.error(), BOOST_CURRENT_LOCATION);

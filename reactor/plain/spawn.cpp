@@ -59,7 +59,8 @@ result<pid_t> spawn(spawn_request r) {
   if (status == 0) {
     std::vector<char*> theirs;
     if (r.environment) theirs = pointers(*r.environment);
-    // The open file itself, whatever its path leads to by now; a script's interpreter reads it there.
+    // The open file itself, whatever its path leads to by now; a script's interpreter reads it
+    // there.
     const std::string path =
         r.program >= 0 ? "/proc/self/fd/" + std::to_string(program_descriptor) : r.argv[0];
     status = ::posix_spawnp(&pid, path.c_str(), &files, &attributes, pointers(r.argv).data(),

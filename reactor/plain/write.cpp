@@ -16,4 +16,8 @@ bool write_all(int fd, std::string_view bytes) noexcept {
   return true;
 }
 
+void show_on_standard_error(std::string_view bytes) noexcept {
+  (void)write_all(STDERR_FILENO, bytes);
+}
+
 }  // namespace reactor

@@ -2,8 +2,8 @@
 
 #include "bootc/kinds/names.hpp"
 #include "k8s/client/client.hpp"
-#include "k8s/client/kept_lease.hpp"
 #include "k8s/client/resource.hpp"
+#include "k8s/lease/kept_lease.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>

@@ -114,8 +114,8 @@ void show_status(const fleet_overview& f, const rolling& r) {
   }
 }
 
-/// A line whenever something moved, until every cluster has it, a signal comes, or --timeout is over
-/// where it was given.
+/// A line whenever something moved, until every cluster has it, a signal comes, or --timeout is
+/// over where it was given.
 reactor::awaitable<void> watch(rolling& r, fleet_overview f, reactor::steady_time until) {
   std::string told;
   while (!r.stop.is_set()) {

@@ -1,4 +1,4 @@
-#include "k8s/client/lease.hpp"
+#include "k8s/lease/lease.hpp"
 
 #include "k8s/client/client.hpp"
 #include "reactor/net/memory_network.hpp"

@@ -137,7 +137,7 @@ TEST(LoginProgram, NeverQuotesWhatItCannotUse) {
 
 TEST(LoginProgram, IsAskedAsClientGoAsks) {
   login_program p = program(v1);
-  EXPECT_EQ(json::parse(login_request(p, false).reveal()),
+  EXPECT_EQ(json::parse(login_request(p, login_talk::alone).reveal()),
             json::parse(R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
                             "spec":{"interactive":false}})"));
   reactor::temporary_folder dir;
@@ -160,7 +160,7 @@ TEST(LoginProgram, IsAskedAsClientGoAsks) {
   EXPECT_EQ(read.arguments, std::vector<std::string>{"x"});
   EXPECT_EQ(read.environment.at(0), std::make_pair(std::string("A"), std::string("b")));
   EXPECT_EQ(read.install_hint, "get it");
-  EXPECT_EQ(json::parse(login_request(read, true).reveal()).at("spec"),
+  EXPECT_EQ(json::parse(login_request(read, login_talk::with_a_person).reveal()).at("spec"),
             json::parse(R"({"interactive":true,"cluster":{"server":"https://h:6443",
               "tls-server-name":"t","insecure-skip-tls-verify":true,"proxy-url":"http://p:3128",
               "disable-compression":true,"config":{"audience":"a"}}})"));
@@ -245,8 +245,9 @@ TEST(LoginProgram, OfASecretIsTheOneThatTheOperatorAllowed) {
     if (r.why.empty()) {
       ASSERT_TRUE(to) << to.error().message();
       EXPECT_EQ(to->login->program().digest, digest);
-      EXPECT_EQ(json::parse(login_request(to->login->program(), false).reveal()).at("spec"),
-                json::parse(R"({"interactive":false})"))
+      EXPECT_EQ(
+          json::parse(login_request(to->login->program(), login_talk::alone).reveal()).at("spec"),
+          json::parse(R"({"interactive":false})"))
           << "nothing of the Secret reaches the program";
       continue;
     }
@@ -264,39 +265,42 @@ TEST(LoginProgram, OfASecretIsTheOneThatTheOperatorAllowed) {
 
 TEST(LoginSchedule, RunsForNoneForEndedAndForRefusedCredentials) {
   using step = login_schedule::step;
+  using heard = login_schedule::heard;
   const reactor::steady_time t{1h};
   const reactor::wall_time w{20'000h};
   login_schedule s;
-  EXPECT_EQ(s.next(t, w, false), step::run);
-  s.issued(t, w, w + 60s, false);
-  EXPECT_EQ(s.next(t + 59s, w + 59s, false), step::use);
-  EXPECT_EQ(s.next(t + 60s, w + 60s, false), step::run) << "they ended";
-  s.issued(t + 60s, w + 60s, w + 120s, false);
-  EXPECT_EQ(s.next(t + 60s, w + 60s, true), step::run) << "one refusal is answered at once";
-  s.issued(t + 60s, w + 60s, std::nullopt, true);
-  EXPECT_EQ(s.next(t + 60s, w + 60s, true), step::use) << "the next one waits";
-  EXPECT_EQ(s.next(t + 61s, w + 61s, true), step::run);
-  s.issued(t + 61s, w + 61s, std::nullopt, true);
-  EXPECT_EQ(s.next(t + 62s, w + 62s, true), step::use) << "longer each time";
+  EXPECT_EQ(s.next(t, w, heard::nothing_bad), step::run);
+  s.issued(t, w, w + 60s, heard::nothing_bad);
+  EXPECT_EQ(s.next(t + 59s, w + 59s, heard::nothing_bad), step::use);
+  EXPECT_EQ(s.next(t + 60s, w + 60s, heard::nothing_bad), step::run) << "they ended";
+  s.issued(t + 60s, w + 60s, w + 120s, heard::nothing_bad);
+  EXPECT_EQ(s.next(t + 60s, w + 60s, heard::a_refusal), step::run)
+      << "one refusal is answered at once";
+  s.issued(t + 60s, w + 60s, std::nullopt, heard::a_refusal);
+  EXPECT_EQ(s.next(t + 60s, w + 60s, heard::a_refusal), step::use) << "the next one waits";
+  EXPECT_EQ(s.next(t + 61s, w + 61s, heard::a_refusal), step::run);
+  s.issued(t + 61s, w + 61s, std::nullopt, heard::a_refusal);
+  EXPECT_EQ(s.next(t + 62s, w + 62s, heard::a_refusal), step::use) << "longer each time";
   s.accepted(t + 62s);
-  EXPECT_EQ(s.next(t + 62s, w + 62s, true), step::run);
+  EXPECT_EQ(s.next(t + 62s, w + 62s, heard::a_refusal), step::run);
 }
 
 TEST(LoginSchedule, LeavesAProgramThatFailsInPeace) {
   using step = login_schedule::step;
+  using heard = login_schedule::heard;
   const reactor::wall_time w{20'000h};
   reactor::steady_time t{1h};
   login_schedule s;
   for (const auto pause : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
-    EXPECT_EQ(s.next(t, w, false), step::run);
+    EXPECT_EQ(s.next(t, w, heard::nothing_bad), step::run);
     s.failed(t);
-    EXPECT_EQ(s.next(t + pause - 1ms, w, false), step::fail);
+    EXPECT_EQ(s.next(t + pause - 1ms, w, heard::nothing_bad), step::fail);
     t += pause;
   }
-  s.issued(t, w, w - 1s, false);
-  EXPECT_EQ(s.next(t, w, false), step::use)
+  s.issued(t, w, w - 1s, heard::nothing_bad);
+  EXPECT_EQ(s.next(t, w, heard::nothing_bad), step::use)
       << "ended when they came: the server judges, by its clock";
-  EXPECT_EQ(s.next(t + 1s, w, false), step::run);
+  EXPECT_EQ(s.next(t + 1s, w, heard::nothing_bad), step::run);
 }
 
 }  // namespace

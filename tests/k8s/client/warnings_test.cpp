@@ -1,4 +1,4 @@
-#include "k8s/client/warnings.hpp"
+#include "reactor/http/warnings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using texts = std::vector<std::string>;
 texts of(std::string field) {
   reactor::http::headers fields;
   fields.add("warning", std::move(field));
-  return warnings_in(fields);
+  return reactor::http::warnings_in(fields);
 }
 
 TEST(Warnings, AreReadAsApiServersWriteThem) {
@@ -36,7 +36,7 @@ TEST(Warnings, OfSeveralFieldsAreAllRead) {
   fields.add("Warning", "299 - \"a\"");
   fields.add("Date", "299 - \"no\"");
   fields.add("Warning", "299 - \"b\"");
-  EXPECT_EQ(warnings_in(fields), (texts{"a", "b"}));
+  EXPECT_EQ(reactor::http::warnings_in(fields), (texts{"a", "b"}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "k8s/client/token_expiry.hpp"
+#include "k8s/fleet/token_expiry.hpp"
 
 #include "formats/base64.hpp"
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-namespace k8s {
+namespace reactor::http {
 
 /// The texts of an answer's Warning fields, as API servers write them: code 299, an agent and a
-/// quoted text, several in one field or in many. Other codes and broken fields are left out, control
-/// characters too.
+/// quoted text, several in one field or in many. Other codes and broken fields are left out, and
+/// so are control characters.
 /// Source: RFC 7234, section 5.5; client-go's ParseWarningHeaders.
-std::vector<std::string> warnings_in(const reactor::http::headers& fields);
+std::vector<std::string> warnings_in(const headers& fields);
 
-}  // namespace k8s
+}  // namespace reactor::http

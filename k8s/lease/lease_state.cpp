@@ -1,5 +1,5 @@
-#include "k8s/client/kept_lease.hpp"
-#include "k8s/client/lease.hpp"
+#include "k8s/lease/kept_lease.hpp"
+#include "k8s/lease/lease.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "k8s/client/warnings.hpp"
+#include "reactor/http/warnings.hpp"
 
 #include <optional>
 #include <string_view>
 
-namespace k8s {
+namespace reactor::http {
 namespace {
 
 /// Takes a quoted text from the front of `rest`; none where it is not one.
@@ -39,7 +39,7 @@ bool take_head(std::string_view& rest) {
 
 }  // namespace
 
-std::vector<std::string> warnings_in(const reactor::http::headers& fields) {
+std::vector<std::string> warnings_in(const headers& fields) {
   std::vector<std::string> out;
   for (const auto& [name, value] : fields) {
     if (!reactor::http::same_name(name, "Warning")) continue;
@@ -58,4 +58,4 @@ std::vector<std::string> warnings_in(const reactor::http::headers& fields) {
   return out;
 }
 
-}  // namespace k8s
+}  // namespace reactor::http

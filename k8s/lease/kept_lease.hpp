@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/client/lease.hpp"
+#include "k8s/lease/lease.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <string>
