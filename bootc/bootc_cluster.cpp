@@ -1,5 +1,6 @@
 #include "bootc/bootc_cluster.hpp"
 
+#include "app/api/assumed_targets.hpp"
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/tags/tag_watcher.hpp"
@@ -278,12 +279,14 @@ void bootc_cluster::wake_owner_of(const std::string& node) {
 std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::options o) {
   o.name = on.on().name();
   o.log = on.log();
-  if (o.does == units::mode::act)
+  if (o.does == units::mode::act) {
     o.events = &on.on().events();
-  else
-    // Who only looks asks no registry, reads no Secret, and takes no service of ours for somebody
-    // else's.
-    o.tags = nullptr, o.operator_ns.clear(), o.lease_ns.clear();
+  } else {
+    // A command that looks asks a registry for nothing but the images that it was told to assume,
+    // reads no Secret, and takes no service of ours for another operator.
+    if (!o.assumed || o.assumed->by_row.empty()) o.tags = nullptr;
+    o.operator_ns.clear(), o.lease_ns.clear();
+  }
   o.is_current = [&on] { return on.is_live(); };
   o.attend = [&on](k8s::attention how) { on.attend(how); };
   auto part = std::make_unique<bootc_cluster>(on.loop(), on.api(), std::move(o));
