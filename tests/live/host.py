@@ -233,7 +233,7 @@ class Api:
         until((folder / "kubeconfig").exists, "the embedded API server")
         self.server = re.search(r"server: *\"?(http://[^\"\s]+)", (folder / "kubeconfig").read_text())[1]
         run(BUILD / "windlass", "helm", "install", "windlass", image / "usr/share/windlass/chart", "--kubeconfig", folder / "kubeconfig", "-n", "bootc-operator", "--create-namespace",
-            "--set", "daemon.enabled=false", env={"HOME": str(folder), "PATH": os.environ["PATH"]})
+            "--set", "daemon.enabled=false,image.registry=registry.example.com", env={"HOME": str(folder), "PATH": os.environ["PATH"]})
 
     def port(self, name):
         if name not in self.ports:
