@@ -139,7 +139,7 @@ def kustomization(_folder, _namespace):
 def overlay(folder, namespace):
     """A kustomization of a user's."""
     head = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
-            "images": [{"name": "windlass", "newName": "registry.example.com/windlass", "newTag": "edge"}]}
+            "images": [{"name": "registry.example.com/windlass", "newName": "registry.example.net/windlass", "newTag": "edge"}]}
     roots = {name: folder / "overlay" / name for name in ("base", "daemon", "all")}
     for name, own in [("base", namespace), ("daemon", f"{namespace}-daemon")]:
         roots[name].mkdir(parents=True)
@@ -150,7 +150,7 @@ def overlay(folder, namespace):
         {"target": {"kind": "RoleBinding", "name": "bootc-operator-daemon"}, "patch": json.dumps([{"op": "replace", "path": "/subjects/0/namespace", "value": f"{namespace}-daemon"}])}]}))
     kubectl("apply", "--server-side", "-f", "-", text=kubectl("kustomize", str(roots["all"]), "--load-restrictor=LoadRestrictionsNone"))
     [deployed] = get("deployments", "-n", namespace)
-    if (image := deployed["spec"]["template"]["spec"]["containers"][0]["image"]) != "registry.example.com/windlass:edge":
+    if (image := deployed["spec"]["template"]["spec"]["containers"][0]["image"]) != "registry.example.net/windlass:edge":
         raise RuntimeError(f"the overlay's image became {image}")
 
 

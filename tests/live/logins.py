@@ -49,7 +49,7 @@ def wait(what, condition, seconds):
 
 
 def program(name, body):
-    path = work / name
+    path = work / f"{name}-program"
     path.write_text("#!/bin/sh\n" + body + "\n")
     path.chmod(0o755)
     return path
