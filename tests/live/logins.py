@@ -7,49 +7,21 @@ a 401; a program that fails, one that is not there, one that hangs; one of three
 import base64
 import hashlib
 import json
-import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 import time
 
-WINDLASS = str(pathlib.Path(sys.argv[1]).resolve() / "windlass")
-KUBECONFIG = os.environ["WINDLASS_LIVE_KUBECONFIG"]
-KUBECTL = [os.environ["KUBEBUILDER_ASSETS"] + "/kubectl", "--kubeconfig", KUBECONFIG]
-CRDS = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "crds"
+from one_server import CRDS, KUBECONFIG, KUBECTL, WINDLASS, check, end, kubectl, wait, work
+
 API = "client.authentication.k8s.io/v1"
-work = pathlib.Path(tempfile.mkdtemp())
-failed = []
-
-
-def check(what, condition, detail=""):
-    print(("ok: " if condition else "FAILED: ") + what + ("" if condition else f" {detail}"), flush=True)
-    if not condition:
-        failed.append(what)
-
-
-def kubectl(*arguments, **more):
-    return subprocess.run([*KUBECTL, *arguments], capture_output=True, text=True, check=more.pop("check", True), **more).stdout
 
 
 def windlass(*arguments, seconds=120, **more):
     return subprocess.run([WINDLASS, *arguments], capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL, **more)
 
 
-def wait(what, condition, seconds):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            check(what, True)
-            return True
-        time.sleep(0.5)
-    check(what, False, f"not within {seconds} s")
-    return False
-
-
 def program(name, body):
-    path = work / f"{name}-program"
+    path = work / name
     path.write_text("#!/bin/sh\n" + body + "\n")
     path.chmod(0o755)
     return path
@@ -67,7 +39,7 @@ def write_token(text):
 
 def kubeconfig(name, command, **exec_more):
     """One context `live` with an exec user, JSON, which is YAML."""
-    server = json.loads(subprocess.run([*KUBECTL, "config", "view", "--raw", "-o", "json"], capture_output=True, text=True, check=True).stdout)["clusters"][0]["cluster"]
+    server = json.loads(subprocess.run([*KUBECTL, "config", "view", "--raw", "--flatten", "-o", "json"], capture_output=True, text=True, check=True).stdout)["clusters"][0]["cluster"]
     user = {"apiVersion": API, "command": str(command), "interactiveMode": "Never", **exec_more}
     path = work / name
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "live", "clusters": [{"name": "c", "cluster": server}],
@@ -144,22 +116,24 @@ check("run: no token is in the log", (work / "token").read_text()[-40:] not in t
 kubectl("delete", "bootcnodepool", "--all")
 
 # what goes wrong
-broken = kubeconfig("broken", program("broken", "echo 'session has ended: log in again' >&2; exit 4"))
+broken = kubeconfig("broken", program("breaks", "echo 'session has ended: log in again' >&2; exit 4"))
 said = windlass("helm", "list", "-A", "--kubeconfig", str(broken))
 check("a program that fails: its words and its exit are told", said.returncode == 1 and "exit status 4" in said.stderr
       and "session has ended" in said.stderr, said)
 gone = kubeconfig("gone", "no-such-login-program", installHint="Get it at example.org")
 said = windlass("helm", "list", "-A", "--kubeconfig", str(gone))
 check("a program that is not there: the hint is told", said.returncode == 1 and "Get it at example.org" in said.stderr, said)
-hanging = kubeconfig("hanging", program("hanging", f"sleep 900 & echo $! > {work}/child; wait"))
+hanging = kubeconfig("hanging", program("hangs", f"sleep 900 & echo $! > {work}/child; wait"))
 began = time.monotonic()
 said = windlass("helm", "list", "-A", "--kubeconfig", str(hanging))
 check("a program that hangs: it is stopped and told", said.returncode == 1 and "it was stopped after 1m" in said.stderr, said)
-check("a program that hangs: what it started is gone", not pathlib.Path(f"/proc/{(work / 'child').read_text().strip()}").exists())
+wait("a program that hangs: what it started is gone", lambda: not pathlib.Path(f"/proc/{(work / 'child').read_text().strip()}").exists(), 10)
 both = json.loads(good.read_text())
 both["users"].append({"name": "bad", "user": json.loads(broken.read_text())["users"][0]["user"]})
 both["users"].append({"name": "old", "user": {"auth-provider": {"name": "gcp"}}})
-both["contexts"] += [{"name": "bad", "context": {"cluster": "c", "user": "bad"}}, {"name": "old", "context": {"cluster": "c", "user": "old"}}]
+# Two names of one server are twins, of which the first acts.
+both["clusters"].append({"name": "other", "cluster": {"server": "https://other.example.com:6443"}})
+both["contexts"] += [{"name": "bad", "context": {"cluster": "other", "user": "bad"}}, {"name": "old", "context": {"cluster": "c", "user": "old"}}]
 (work / "three").write_text(json.dumps(both))
 said = windlass("cluster", "list", "--fleet", "contexts", "--kubeconfig", str(work / "three"), "-o", "json")
 rows = {c["name"]: c for c in json.loads(said.stdout or '{"clusters": []}')["clusters"]}
@@ -195,5 +169,4 @@ check("a Secret: nothing ran", runs() == before, runs())
 found, out = member("--allow-exec", f"{login}@sha256:{digest} --cluster a")
 check("a Secret: allowed by path and digest", found.get("state") == "Live", out)
 kubectl("-n", "bootc-operator", "delete", "secret", "member")
-print(f"## logins: {len(failed)} failed")
-sys.exit(1 if failed else 0)
+end("logins")

@@ -5,42 +5,12 @@ every answer until its end, and a kubeconfig of three contexts of which two cann
     tests/live/networks.py BUILD_FOLDER
 """
 import json
-import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 import time
 
 from middleman import middleman
-
-WINDLASS = str(pathlib.Path(sys.argv[1]).resolve() / "windlass")
-KUBECONFIG = os.environ["WINDLASS_LIVE_KUBECONFIG"]
-KUBECTL = [os.environ["KUBEBUILDER_ASSETS"] + "/kubectl", "--kubeconfig", KUBECONFIG]
-CRDS = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "crds"
-work = pathlib.Path(tempfile.mkdtemp())
-failed = []
-
-
-def check(what, condition, detail=""):
-    print(("ok: " if condition else "FAILED: ") + what + ("" if condition else f" {detail}"), flush=True)
-    if not condition:
-        failed.append(what)
-
-
-def kubectl(*arguments, **more):
-    return subprocess.run([*KUBECTL, *arguments], capture_output=True, text=True, check=more.pop("check", True), **more).stdout
-
-
-def wait(what, condition, seconds):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            check(what, True)
-            return True
-        time.sleep(0.5)
-    check(what, False, f"not within {seconds} s")
-    return False
+from one_server import KUBECONFIG, WINDLASS, check, end, install_kinds, kubectl, wait, work
 
 
 def reason_of(pool):
@@ -77,9 +47,7 @@ def follows(name, seconds, first=0, **how):
     return between
 
 
-kubectl("apply", "--server-side", "-f", str(CRDS))
-kubectl("create", "namespace", "bootc-operator", check=False)
-time.sleep(2)
+install_kinds()
 cutting = follows("cut", 15)
 check("cut: streams were ended", cutting.cut >= 3, cutting.cut)
 
@@ -96,5 +64,4 @@ check("contexts: all three are rows", set(rows) == {"eks", "gone", "live"}, list
 check("contexts: the good one is Live", rows.get("live", {}).get("state") == "Live", rows)
 check("contexts: the others are Invalid and say why", "interactiveMode is missing" in rows.get("eks", {}).get("lastError", "")
       and "names a cluster that is not there" in rows.get("gone", {}).get("lastError", ""), rows)
-print(f"## networks: {len(failed)} failed")
-sys.exit(1 if failed else 0)
+end("networks")

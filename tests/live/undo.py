@@ -4,30 +4,12 @@
     tests/live/undo.py BUILD_FOLDER
 """
 import json
-import os
-import pathlib
 import subprocess
-import sys
-import tempfile
 import time
 
-WINDLASS = str(pathlib.Path(sys.argv[1]).resolve() / "windlass")
-KUBECONFIG = os.environ["WINDLASS_LIVE_KUBECONFIG"]
-KUBECTL = [os.environ["KUBEBUILDER_ASSETS"] + "/kubectl", "--kubeconfig", KUBECONFIG]
-CRDS = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "crds"
-work = pathlib.Path(tempfile.mkdtemp())
+from one_server import KUBECONFIG, WINDLASS, check, end, install_kinds, kubectl, wait, work
+
 OLD, NEW = ("registry.example.com/os@sha256:" + c * 64 for c in "ab")
-failed = []
-
-
-def check(what, condition, detail=""):
-    print(("ok: " if condition else "FAILED: ") + what + ("" if condition else f" {detail}"), flush=True)
-    if not condition:
-        failed.append(what)
-
-
-def kubectl(*arguments, **more):
-    return subprocess.run([*KUBECTL, *arguments], capture_output=True, text=True, check=more.pop("check", True), **more).stdout
 
 
 def windlass(*arguments):
@@ -43,9 +25,7 @@ def pool(ref):
                        "spec": {"nodeSelector": {"matchLabels": {"pool": "undo"}}, "image": {"ref": ref}}})
 
 
-kubectl("apply", "--server-side", "-f", str(CRDS))
-kubectl("create", "namespace", "bootc-operator", check=False)
-time.sleep(2)
+install_kinds()
 kubectl("apply", "-f", "-", input=pool(OLD))
 for n in (1, 2):
     kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"undo-{n}", "labels": {"pool": "undo"}}}))
@@ -99,5 +79,4 @@ finally:
     kubectl("patch", "bootcnodepool", "undo", "--type=merge", "-p", '{"metadata":{"finalizers":null}}', check=False)
     kubectl("delete", "bootcnodes", "--all", "--wait=false")
     kubectl("delete", "node", "undo-1", "undo-2")
-print(f"## undo: {len(failed)} failed")
-sys.exit(1 if failed else 0)
+end("undo")
