@@ -264,46 +264,66 @@ reactor::awaitable<void> complete(rolling& r, change& one, const units::api::edi
   one.patch["metadata"] = std::move(metadata);
 }
 
-reactor::awaitable<reactor::result<std::vector<change>>> changes_of(rolling& r,  // borrowed
-                                                                    const fleet_overview& f) {
-  std::vector<change> all;
+/// A row of an API that can be edited, and the cluster that has it.
+struct place {
+  const units::api* api;
+  const cluster_overview* cluster;
+  const units::plan_row* row;
+};
+std::vector<place> places_in(const fleet_overview& f, const rolling& r) {
+  std::vector<place> all;
   for (const units::api& api : r.windlass.apis()) {
     if (!api.edit) continue;
     for (const cluster_overview& c : f.clusters)
       for (const api_overview& a : c.apis)
-        for (const units::plan_row& row : a.rows) {
-          if (a.name != api.name || is_left_out(*api.edit, row, r.arguments)) continue;
-          change one{c.name, a.name, row.target, {}, row.units.size(), {}};
-          auto object = co_await object_of(r, c.name, *api.edit);
-          if (!object) {
-            one.error = object.error().message();
-            all.push_back(std::move(one));
-            continue;
-          }
-          rollout_arguments wanted = r.arguments;
-          if (wanted.what == verb::undo) {
-            const auto known =
-                history_of(*object, target_field(*api.edit, any_target), outcome_of(row));
-            const target_record* back = undo_target(known, wanted.to_revision);
-            if (!back) {
-              one.error = wanted.to_revision > 0
-                              ? "its history has no revision " + std::to_string(wanted.to_revision)
-                              : "its history has no image before this one";
-              all.push_back(std::move(one));
-              continue;
-            }
-            wanted.what = verb::set_image;
-            wanted.image = back->target;
-          }
-          auto made = edit_of(*api.edit, row, wanted);
-          if (!made) co_return made.error();
-          one.to = std::move(made->to);
-          one.patch = std::move(made->patch);
-          json::object found = std::move(*object);
-          std::string outcome = outcome_of(row);
-          co_await complete(r, one, *api.edit, std::move(found), std::move(outcome));
-          all.push_back(std::move(one));
-        }
+        if (a.name == api.name)
+          for (const units::plan_row& row : a.rows) all.push_back({&api, &c, &row});
+  }
+  return all;
+}
+
+/// The change of one row; where it cannot be made, with the reason.
+/// Errors: what the command line asks for means nothing.
+reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  // borrowed
+  const units::api::edits& by = *at.api->edit;
+  change one{at.cluster->name, at.api->name, at.row->target, {}, at.row->units.size(), {}};
+  auto object = co_await object_of(r, one.cluster, by);
+  if (!object) {
+    one.error = object.error().message();
+    co_return one;
+  }
+  std::string outcome = outcome_of(*at.row);
+  rollout_arguments wanted = r.arguments;
+  if (wanted.what == verb::undo) {
+    const auto known = history_of(*object, target_field(by, any_target), outcome);
+    const target_record* back = undo_target(known, wanted.to_revision);
+    if (!back) {
+      one.error = wanted.to_revision > 0
+                      ? "its history has no revision " + std::to_string(wanted.to_revision)
+                      : "its history has no image before this one";
+      co_return one;
+    }
+    wanted.what = verb::set_image;
+    wanted.image = back->target;
+  }
+  auto made = edit_of(by, *at.row, wanted);
+  if (!made) co_return made.error();
+  one.to = std::move(made->to);
+  one.patch = std::move(made->patch);
+  json::object found = std::move(*object);
+  co_await complete(r, one, by, std::move(found), std::move(outcome));
+  co_return one;
+}
+
+reactor::awaitable<reactor::result<std::vector<change>>> changes_of(rolling& r,  // borrowed
+                                                                    const fleet_overview& f) {
+  std::vector<change> all;
+  const std::vector<place> places = places_in(f, r);
+  for (const place& at : places) {
+    if (is_left_out(*at.api->edit, *at.row, r.arguments)) continue;
+    auto one = co_await change_of(r, at);
+    if (!one) co_return one.error();
+    all.push_back(std::move(*one));
   }
   co_return all;
 }
@@ -311,27 +331,23 @@ reactor::awaitable<reactor::result<std::vector<change>>> changes_of(rolling& r, 
 reactor::awaitable<void> show_history(rolling& r, const fleet_overview& f) {  // borrowed
   json::array documents;
   table t({"CLUSTER", "REVISION", "TARGET", "MANAGER", "BY", "SINCE", "OUTCOME"});
-  for (const units::api& api : r.windlass.apis()) {
-    if (!api.edit) continue;
-    for (const cluster_overview& c : f.clusters)
-      for (const api_overview& a : c.apis)
-        for (const units::plan_row& row : a.rows) {
-          if (a.name != api.name) continue;
-          auto object = co_await object_of(r, c.name, *api.edit);
-          if (!object) {
-            r.exit_code = r.complain(c.name + ": " + object.error().message());
-            continue;
-          }
-          const auto known =
-              history_of(*object, target_field(*api.edit, any_target), outcome_of(row));
-          for (const target_record& one : known)
-            t.row({c.name, std::to_string(one.revision), with_short_digests(one.target),
-                   one.manager.empty() ? "-" : one.manager, one.by.empty() ? "-" : one.by,
-                   one.at.empty() ? "-" : one.at, one.outcome.empty() ? "-" : one.outcome});
-          json::object document{{"cluster", c.name}, {"api", a.name}};
-          document["history"] = history_json(known);
-          documents.push_back(std::move(document));
-        }
+  const std::vector<place> places = places_in(f, r);
+  for (const place& at : places) {
+    const std::string& cluster = at.cluster->name;
+    auto object = co_await object_of(r, cluster, *at.api->edit);
+    if (!object) {
+      r.exit_code = r.complain(cluster + ": " + object.error().message());
+      continue;
+    }
+    const auto known =
+        history_of(*object, target_field(*at.api->edit, any_target), outcome_of(*at.row));
+    const auto shown = [](const std::string& text) { return text.empty() ? "-" : text; };
+    for (const target_record& one : known)
+      t.row({cluster, std::to_string(one.revision), with_short_digests(one.target),
+             shown(one.manager), shown(one.by), shown(one.at), shown(one.outcome)});
+    json::object document{{"cluster", cluster}, {"api", at.api->name}};
+    document["history"] = history_json(known);
+    documents.push_back(std::move(document));
   }
   if (is_machine(r.arguments.output)) {
     json::object o{{"name", r.arguments.pool}};

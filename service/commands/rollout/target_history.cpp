@@ -1,5 +1,7 @@
 #include "service/commands/rollout/target_history.hpp"
 
+#include "formats/json/member.hpp"
+
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
@@ -11,14 +13,10 @@ namespace cli {
 namespace {
 
 namespace json = boost::json;
+using formats::text_member;
 
 /// Of all records together; what an annotation may hold is 256 KiB for all of them.
 constexpr std::size_t annotation_limit_bytes = 16 * 1024;
-
-std::string member_text(const json::object& o, std::string_view name) {
-  const json::value* v = o.if_contains(name);
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
-}
 
 const json::value* at(const json::object& object, const std::vector<std::string>& path) {
   const json::object* in = &object;
@@ -85,7 +83,7 @@ std::vector<field_owner> owners_of(const json::object& object,
     const json::object* one = entry.if_object();
     const json::value* fields = one ? one->if_contains("fieldsV1") : nullptr;
     if (!fields || !fields->is_object() || !owns(fields->get_object(), path)) continue;
-    out.push_back({member_text(*one, "manager"), member_text(*one, "time")});
+    out.push_back({text_member(*one, "manager"), text_member(*one, "time")});
   }
   std::ranges::stable_sort(out, std::ranges::greater(), &field_owner::at);
   return out;
@@ -112,11 +110,11 @@ std::vector<target_record> history_of(const json::object& object,
         continue;
       target_record r;
       r.revision = static_cast<std::size_t>(number->get_int64());
-      r.target = member_text(*o, "target");
-      r.manager = member_text(*o, "manager");
-      r.by = member_text(*o, "by");
-      r.at = member_text(*o, "at");
-      r.outcome = member_text(*o, "outcome");
+      r.target = text_member(*o, "target");
+      r.manager = text_member(*o, "manager");
+      r.by = text_member(*o, "by");
+      r.at = text_member(*o, "at");
+      r.outcome = text_member(*o, "outcome");
       if (!r.target.empty() && (out.empty() || out.back().revision < r.revision))
         out.push_back(std::move(r));
     }
