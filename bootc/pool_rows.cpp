@@ -5,7 +5,6 @@
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/assumption.hpp"
-#include "bootc/tags/tag_watcher.hpp"
 #include "reactor/loop.hpp"
 #include "registry/image_ref.hpp"
 
@@ -104,7 +103,7 @@ awaitable<void> bootc_cluster::resolve_assumed(std::string pool) {
   const reactor::steady_time until = loop_.now() + longest_resolution;
   while (!stopping_ && loop_.now() < until) {
     reconciler_.follow_tag(pool);
-    const auto known = options_.tags->of(options_.name + "/" + pool);
+    const auto known = reconciler_.tag_of(pool);
     if (known && known->ref == *ref && !(known->digest.empty() && known->error.empty())) co_return;
     co_await loop_.sleep_for(std::chrono::milliseconds(50));
   }

@@ -27,7 +27,7 @@ std::string_view text_at(const json::object& o, std::string_view field) {
 }
 
 reactor::fault odd_answer(const login_program& p, const std::string& what) {
-  return reactor::make_fault(reactor::errc::malformed, login_name(p), what);
+  return reactor::make_fault(reactor::errc::malformed, login_name(p.command), what);
 }
 
 reactor::nanoseconds doubled(reactor::nanoseconds first, int times, reactor::nanoseconds most) {
@@ -37,8 +37,8 @@ reactor::nanoseconds doubled(reactor::nanoseconds first, int times, reactor::nan
 
 }  // namespace
 
-std::string login_name(const login_program& p) {
-  return "login program \"" + reactor::printable(p.command, 200) + '"';
+std::string login_name(std::string_view command) {
+  return "login program \"" + reactor::printable(command, 200) + '"';
 }
 
 reactor::result<allowed_program> read_allowed_program(std::string_view flag) {
@@ -98,7 +98,7 @@ reactor::result<issued_login> read_login_answer(const reactor::process_exit& end
   if (!ended.succeeded()) {
     const std::string said = ended.last_words();
     return reactor::make_fault(
-        reactor::errc::refused, login_name(p),
+        reactor::errc::refused, login_name(p.command),
         "it failed: " + ended.text() + (said.empty() ? "" : "; its last words: " + said));
   }
   formats::yaml_limits limits;

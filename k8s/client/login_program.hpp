@@ -49,7 +49,7 @@ struct issued_login {
 };
 
 /// "login program "aws"", as sentences begin; its arguments may hold secrets and are never told.
-std::string login_name(const login_program& p);
+std::string login_name(std::string_view command);
 
 /// The versions of the API between clients and these programs that are spoken here.
 bool is_login_api(std::string_view api_version) noexcept;

@@ -23,7 +23,7 @@ using open_program = std::shared_ptr<reactor::file_descriptor>;
 
 /// The file of that path, open, after it was read to its end and had the digest. Blocks.
 reactor::result<open_program> open_checked(const std::string& path, const std::string& digest) {
-  const std::string doing = "login program \"" + reactor::printable(path, 200) + '"';
+  const std::string doing = login_name(path);
   auto file = std::make_shared<reactor::file_descriptor>(
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (file->get() < 0) return reactor::system_fault(doing);
@@ -38,10 +38,6 @@ reactor::result<open_program> open_checked(const std::string& path, const std::s
         reactor::errc::refused, doing,
         "it was not run: its file has not the SHA-256 that --allow-exec names");
   return file;
-}
-
-bool is_cancellation(const reactor::fault& f) {
-  return f.code == boost::asio::error::operation_aborted;
 }
 
 }  // namespace
@@ -88,7 +84,7 @@ login_session::get(std::reference_wrapper<reactor::loop> of, std::uint64_t refus
       current_ = std::make_shared<const numbered>(numbered{++runs_, *std::move(got)});
       co_return current_;
     }
-    if (!is_cancellation(got.error())) {
+    if (!reactor::is_cancelled(got.error())) {
       failure_ = got.error();
       schedule_.failed(l.now());
     }
@@ -104,7 +100,7 @@ reactor::awaitable<reactor::result<issued_login>> login_session::run(reactor::lo
   c.grace = 1s;
   c.terminal = dialogue_.terminal && program_.interactive != login_program::input::never;
   if (program_.interactive == login_program::input::always && !c.terminal)
-    co_return reactor::make_fault(reactor::errc::refused, login_name(program_),
+    co_return reactor::make_fault(reactor::errc::refused, login_name(program_.command),
                                   "it wants to ask a person (interactiveMode: Always), and there "
                                   "is no terminal; log in by a command at a terminal first, or set "
                                   "interactiveMode: IfAvailable");
@@ -129,7 +125,7 @@ reactor::awaitable<reactor::result<issued_login>> login_session::run(reactor::lo
   if (!ended) {
     reactor::fault f = ended.error();
     const bool missing = f.code == make_error_code(reactor::errc::not_found);
-    f.doing = login_name(program_);
+    f.doing = login_name(program_.command);
     if (missing && !program_.install_hint.empty() && program_.digest.empty())
       f.detail += "; its kubeconfig says: " + reactor::printable(program_.install_hint, 1000);
     co_return f;

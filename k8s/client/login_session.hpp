@@ -33,7 +33,7 @@ using login_runner = std::function<reactor::awaitable<reactor::result<reactor::p
     reactor::loop& l, reactor::command c, reactor::steady_time deadline)>;
 
 /// The credentials of one `exec` user. Copies of a connection share it: the program runs once for
-/// all of them, and whoever needs credentials meanwhile waits for that run.
+/// all of them, and a caller that needs credentials meanwhile waits for that run.
 /// Limits    60 s, or five minutes where it has the terminal; 64 KiB of answer. Its process group
 ///           is ended then, and when the caller that began the run is cancelled.
 /// Digest    where the program must have one, its file is opened, hashed and executed by that

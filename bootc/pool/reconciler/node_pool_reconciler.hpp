@@ -34,6 +34,9 @@ public:
   /// Has the registry asked about the pool's tag, or the one that is assumed. Passes do so
   /// themselves.
   void follow_tag(const std::string& pool) { reader_.follow_tag(pool); }
+  std::optional<tag_resolution> tag_of(const std::string& pool) const {
+    return reader_.tag_of(pool);
+  }
   /// The view saw it disappear.
   void gone(const bootc_node& b) {
     writer_.gone(b);

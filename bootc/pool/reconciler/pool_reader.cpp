@@ -53,7 +53,7 @@ struct pool_reader::reading {
 /// Copies of what the store has, which changes meanwhile.
 template <class View>
 awaitable<void> pool_reader::copy_all(const k8s::store<View>& from, copies<View>& known,
-                                               std::vector<std::shared_ptr<const View>>& into) {
+                                      std::vector<std::shared_ptr<const View>>& into) {
   into.reserve(known.size());
   const bool keeps = keep_copies_;
   has_copies_ = has_copies_ || keeps;
@@ -113,7 +113,7 @@ awaitable<bool> pool_reader::gather(std::string pool, reading& into) {
       world.secret = settings_.secrets->state_of(*found->spec.pull_secret);
     }
   }
-  if (settings_.tags) world.tag = settings_.tags->of(follower(pool));
+  world.tag = tag_of(pool);
   if (settings_.other) world.other_operator = settings_.other->known();
   world.now = loop_.wall();
   world.stale = settings_.is_current && !settings_.is_current();
@@ -161,9 +161,9 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
     return u.may_take_slot || (of == plan_view::all_staged &&
                                (u.state == unit_state::pending || u.state == unit_state::staging));
   };
-  const bool any_waits =
-      std::any_of(first.units.begin(), first.units.end(),
-                  [&](const unit& u) { return is_staged(u) && (!u.slotted || u.starting); });
+  const bool any_waits = std::any_of(first.units.begin(), first.units.end(), [&](const unit& u) {
+    return is_staged(u) && (!u.slotted || u.starting);
+  });
   // No node starts without the policy's answer.
   for (unit& u : first.units)
     if (u.starting) u.slotted = u.starting = false;
@@ -218,6 +218,10 @@ std::string pool_reader::image_of(const node_pool& pool) const {
   const std::string* assumed =
       settings_.assumed ? settings_.assumed->of(pool.meta.name.str()) : nullptr;
   return assumed ? *assumed : pool.spec.image_ref;
+}
+
+std::optional<tag_resolution> pool_reader::tag_of(const std::string& pool) const {
+  return settings_.tags ? settings_.tags->of(follower(pool)) : std::nullopt;
 }
 
 void pool_reader::follow_tag(const std::string& pool) {

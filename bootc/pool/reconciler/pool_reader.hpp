@@ -32,6 +32,8 @@ public:
   awaitable<drains_by_node> drains_of(std::string pool);
   /// Has the registry asked about the pool's tag, as long as it has one.
   void follow_tag(const std::string& pool);
+  /// What is known of that tag; none while it is not followed.
+  std::optional<tag_resolution> tag_of(const std::string& pool) const;
 
   /// Whether copies of what has not changed are kept from one pass to the next.
   void keep_copies(bool keep) noexcept { keep_copies_ = keep; }
