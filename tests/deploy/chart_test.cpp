@@ -23,7 +23,7 @@ using deploy_files::bytes_of;
 
 const fs::path deploy = fs::path(WINDLASS_SOURCE_DIR) / "deploy";
 
-/// No one has it; whoever applies what is made names theirs instead.
+/// A registry that does not exist; who applies what is made names one instead.
 const std::string registry = "registry.example.com";
 
 /// `windlass helm template` of the chart with that registry; what it says on standard error when it

@@ -330,7 +330,7 @@ TEST_F(RolloutVerbs, LeaveWhatAnotherFieldManagerKeepsUnlessTheyAreForced) {
     cli::rollout_arguments pause = ask(verb::pause);
     pause.yes = true;
     s = co_await say(std::move(pause));
-    EXPECT_EQ(s.code, 0) << "another field is nobody's: " << s.text;
+    EXPECT_EQ(s.code, 0) << "no other manager has this field: " << s.text;
   });
 }
 

@@ -155,8 +155,8 @@ std::size_t resident_of(pid_t pid) {
   return all;
 }
 
-/// A port of loopback that nobody else is given: bound and never listened at, and the service may
-/// bind it beside us, since both say SO_REUSEADDR.
+/// A port of loopback that the kernel gives to no other process: bound and never listened at, and
+/// the service may bind it beside this one, since both say SO_REUSEADDR.
 class kept_port {
 public:
   kept_port() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -1,3 +1,4 @@
+// Longer than most files: which Secrets become clusters, and what becomes of each, on one stage.
 #include "k8s/fleet/fleet.hpp"
 
 #include "formats/digest.hpp"
