@@ -143,11 +143,26 @@ std::string end_of(const std::vector<std::string>& actions) {
   });
 }
 
-TEST(HostileFunctions, EachEndsInTheServicesMemoryHoweverMuchItIsGiven) {
-  for (const auto name : function_names()) EXPECT_EQ(end_of(calls_of(name)), "") << name;
+/// A share of the functions: all of them take two minutes, and the shares run beside each other.
+class EveryHostileFunction : public ::testing::TestWithParam<std::size_t> {
+public:
+  static constexpr std::size_t shares = 6;
+  static std::vector<std::string_view> functions() {
+    std::vector<std::string_view> out;
+    std::size_t i = 0;
+    for (const auto name : function_names())
+      if (i++ % shares == GetParam()) out.push_back(name);
+    return out;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Shares, EveryHostileFunction,
+                         ::testing::Range(std::size_t{0}, EveryHostileFunction::shares));
+
+TEST_P(EveryHostileFunction, EndsInTheServicesMemoryHoweverMuchItIsGiven) {
+  for (const auto name : functions()) EXPECT_EQ(end_of(calls_of(name)), "") << name;
 }
 
-TEST(HostileFunctions, EachEndsWithWhatAnotherMadeAsLargeAsItMay) {
+TEST_P(EveryHostileFunction, EndsWithWhatAnotherMadeAsLargeAsItMay) {
   const std::vector<std::string> makers{
       "(repeat 400000 \"ab\")",
       "(until 100000)",
@@ -160,7 +175,7 @@ TEST(HostileFunctions, EachEndsWithWhatAnotherMadeAsLargeAsItMay) {
       "(randAlphaNum 20000)",
       "(b64enc $v.mixed)",
   };
-  for (const auto name : function_names()) {
+  for (const auto name : functions()) {
     const function& f = *find_function(name);
     std::vector<std::string> actions;
     // Each maker in one place, each place for some makers: all of them everywhere take minutes.
