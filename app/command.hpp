@@ -43,7 +43,7 @@ struct completed_command {
     bool takes_value = false;
     std::vector<std::string> values;  // all that it takes; empty: anything, a file for one
   };
-  enum class argument { any, release, repository };
+  enum class argument { any, release, repository, row, unit, cluster };
   std::string name, about;         // "policy test"
   std::vector<std::string> words;  // what may come next: commands below, or fixed values
   std::vector<flag> flags;
@@ -61,6 +61,8 @@ struct command {
   std::function<int(const std::vector<std::string>&, const invocation&)> raw = {};
   /// What a shell completes behind a raw command, itself included.
   std::function<std::vector<completed_command>()> completed = {};
+  /// What a shell completes as the arguments of a declared one.
+  completed_command::argument takes = completed_command::argument::any;
 };
 
 /// A command whose options are an `Options`, which begins as `begin`.
@@ -113,7 +115,8 @@ std::vector<command> family(command group, std::initializer_list<verb_of<Options
 struct program {
   std::string name, about, footer;
   std::vector<command> commands;
-  std::string version = {};  // for --version of a program that is one command
+  std::string version = {};     // for --version of a program that is one command
+  template_engine engine = {};  // for -o go-template; without it there is none
 
   bool is_one_command() const { return commands.size() == 1 && commands.front().path.empty(); }
 };
@@ -147,8 +150,7 @@ parse_outcome parse(const program& p, const std::vector<std::string>& words,
 /// Parses the words and runs the command that they name. Returns the exit code; wrong usage is told
 /// on standard error.
 int run(const program& p, const std::vector<std::string>& words,
-        const environment_reader& environment,
-                    const std::vector<units::api>* apis = nullptr);
+        const environment_reader& environment, const std::vector<units::api>* apis = nullptr);
 
 /// Every command as a shell completes it.
 std::vector<completed_command> described(const program& p, const std::vector<units::api>* apis);

@@ -1,12 +1,15 @@
 // The one file that knows CLI11: flags are declared to it, and command lines are parsed by it.
 #include "app/command.hpp"
 #include "app/config_file.hpp"
+#include "app/help.hpp"
+#include "app/nearest.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <set>
@@ -124,6 +127,10 @@ flag& flag::needs(flag other) {
   option().needs(&other.option());
   return *this;
 }
+flag& flag::matters() {
+  all_->all_[at_].matters = true;
+  return *this;
+}
 flag& flag::each(std::function<void()> told) {
   option().each([told = std::move(told)](const std::string&) { told(); });
   return *this;
@@ -141,6 +148,7 @@ flag& flag::noted_in(std::string* origin, std::function<std::string()> shown) {
 flag flags::note(CLI::Option* option) {
   all_.push_back({});
   all_.back().option = option;
+  all_.back().section = section_;
   return {*this, all_.size() - 1};
 }
 
@@ -181,37 +189,48 @@ flag flags::read(const std::string& names, std::function<std::string(const std::
       },
       about));
 }
-flag flags::output(output_format& to, std::optional<output_format> also) {
+flag flags::output(output_choice& to, std::optional<output_format> also) {
   const bool wide = also == output_format::wide;
-  std::vector<std::string> formats = {"text", "json", "yaml"};
-  if (wide) formats.insert(formats.begin() + 1, "wide");
-  return read(
-             "-o,--output",
-             [&to](const std::string& name) {
-               to = output_formats().at(name);
-               return std::string();
-             },
-             wide ? "text, wide, json or yaml" : "text, json or yaml")
-      .one_of(formats)
-      .takes(joined(formats, "|"));
+  std::vector<std::string> more;
+  if (wide) more.emplace_back("wide");
+  return output(to, more, wide ? "text, wide, json or yaml" : "text, json or yaml",
+                [&to](const std::string&) { to.format = output_format::wide; });
 }
-flag flags::output(output_format& to, const std::vector<std::string>& more,
+flag flags::output(output_choice& to, const std::vector<std::string>& more,
                    const std::string& about, std::function<void(const std::string&)> other) {
+  to.engine = engine_;
   std::vector<std::string> formats = {"text", "json", "yaml"};
   formats.insert(formats.end(), more.begin(), more.end());
-  return read(
-             "-o,--output",
-             [&to, other = std::move(other)](const std::string& name) {
-               const auto known = output_formats().find(name);
-               if (known == output_formats().end())
-                 other(name);
-               else
-                 to = known->second;
-               return std::string();
-             },
-             about)
-      .one_of(formats)
-      .takes(joined(formats, "|"));
+  const auto read_form = [&to, more, formats, other = std::move(other)](const std::string& name) {
+    const auto known = output_formats().find(name);
+    if (std::ranges::find(more, name) != more.end()) {
+      other(name);
+    } else if (known != output_formats().end()) {
+      to.format = known->second;
+    } else if (const std::string wrong = to.read(name); !wrong.empty()) {
+      return wrong + "; known are " + joined(formats, ", ") +
+             ", name, jsonpath=, go-template= and custom-columns=, and the last three as a file";
+    }
+    return std::string();
+  };
+  read(
+      "--color",
+      [](const std::string& when) -> std::string {
+        // As NO_COLOR and CLICOLOR_FORCE of the environment, which everything that draws reads.
+        if (when == "always") ::unsetenv("NO_COLOR");
+        if (when != "auto") ::setenv(when == "always" ? "CLICOLOR_FORCE" : "NO_COLOR", "1", 1);
+        return {};
+      },
+      "whether texts have colours: auto (at a terminal), always or never")
+      .one_of({"auto", "always", "never"})
+      .takes("WHEN");
+  flag made = read("-o,--output", read_form,
+                   about + "; name, jsonpath=…, go-template=…, custom-columns=…, or …-file=FILE")
+                  .takes("FORMAT")
+                  .matters();
+  formats.emplace_back("name");
+  all_[made.at_].values = std::move(formats);
+  return made;
 }
 flag flags::seconds(const std::string& names, reactor::nanoseconds& to, const std::string& about) {
   const auto number = std::make_shared<double>(std::chrono::duration<double>(to).count());
@@ -348,13 +367,12 @@ std::vector<setting> flags::settings() const {
 class parsing {
 public:
   parsing(const program& p, const std::vector<units::api>* apis) : app(p.about, p.name) {
+    app.set_help_all_flag("--help-all", "every flag");
     if (p.is_one_command()) {
       app.set_version_flag("--version", p.name + " " + p.version);
     } else {
       app.require_subcommand(1);
-      app.set_help_all_flag("--help-all", "Print the help of every command");
     }
-    app.footer(p.footer);
     for (const command& c : p.commands) {
       CLI::App* above = &app;
       std::string name = c.path;
@@ -367,13 +385,14 @@ public:
       if (c.declare) {
         leaf& l = leaves[own];
         l.path = c.path;
-        l.declared_flags.reset(new flags(*own, apis));
+        l.declared_flags.reset(new flags(*own, apis, p.engine));
         l.what = c.declare(*l.declared_flags);
       } else if (!c.raw) {
         own->require_subcommand(1);
       }
     }
-    // Behind all others: a command without a footer has the program's.
+    // Behind all others, which would inherit it.
+    app.footer(p.footer);
     for (const command& c : p.commands)
       if (!c.footer.empty()) by_path.at(c.path)->footer(c.footer);
   }
@@ -417,7 +436,50 @@ public:
     return {};
   }
   static std::string problem(const leaf& l) { return l.declared_flags->problem(); }
+  /// What --help shows of a command.
+  help_page page_of(const CLI::App& at, const std::string& path) const;
+  /// All values that a flag may have, where they are known.
+  static std::vector<std::string> values_of(const leaf& l, const CLI::Option* option) {
+    for (const flags::declared& d : l.declared_flags->all_)
+      if (d.option == option) return d.values;
+    return {};
+  }
 };
+
+help_page parsing::page_of(const CLI::App& at, const std::string& path) const {
+  help_page out{path, at.get_description(), at.get_footer(), {}, {}, {}};
+  for (const CLI::App* c : below(at)) out.commands.push_back({c->get_name(), c->get_description()});
+  const auto l = leaves.find(&at);
+  if (l == leaves.end()) return out;
+  for (const flags::declared& d : l->second.declared_flags->all_) {
+    const CLI::Option& o = *d.option;
+    if (o.get_group().empty()) continue;
+    std::string value = o.get_option_text();
+    const bool takes = o.get_items_expected_max() > 0;
+    if (value.empty() && !d.values.empty()) value = joined(d.values, "|");
+    std::string about = o.get_description();
+    // "UINT:INT in [1 - 10000]", as the parser says it.
+    const std::string type = o.get_type_name();
+    const bool is_number = std::ranges::any_of(std::array{"UINT", "INT", "FLOAT"},
+                                               [&](auto t) { return type.starts_with(t); });
+    if (value.empty() && takes) value = is_number ? "NUMBER" : "VALUE";
+    if (const auto range = type.find('['); takes && is_number && range != type.npos)
+      about += " " + type.substr(range);
+    if (const std::string standard = o.get_default_str(); !standard.empty() && takes)
+      about += " (default: " + standard + ")";
+    if (o.get_positional()) {
+      out.arguments.push_back({o.get_name(), about, {}, o.get_required()});
+      continue;
+    }
+    std::string spelled;
+    for (const std::string& name : o.get_snames()) spelled += "-" + name + ", ";
+    for (const std::string& name : o.get_lnames()) spelled += "--" + name + ", ";
+    spelled.resize(spelled.size() - 2);
+    if (takes) spelled += " " + value;
+    out.flags.push_back({std::move(spelled), about, d.section, d.matters || o.get_required()});
+  }
+  return out;
+}
 
 std::vector<setting> parse_outcome::settings() const {
   if (!read) return {};
@@ -459,31 +521,37 @@ std::string path_of(const CLI::App& command) {
   return (above ? path_of(*above) + " " : std::string()) + command.get_name();
 }
 
-/// How many letters must be changed, added or left out to make one of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j)
-      diagonal = std::exchange(
-          row[j + 1], std::min({row[j + 1] + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0u : 1u)}));
-  }
-  return row.back();
+/// The command that was meant, perhaps.
+std::string nearest_command(const CLI::App& app, const std::string& typed) {
+  std::vector<std::string> names;
+  for (const CLI::App* c : parsing::below(app)) names.push_back(c->get_name());
+  return nearest(typed, names);
 }
 
-/// The command that was meant, perhaps.
-std::string nearest(const CLI::App& app, const std::string& typed) {
-  std::string best;
-  std::size_t least = 3;
-  for (const CLI::App* c : parsing::below(app)) {
-    const std::size_t d = distance(typed.substr(0, 64), c->get_name());
-    if (d < least && d < c->get_name().size()) {
-      least = d;
-      best = c->get_name();
+void add_flags(const CLI::App& command, std::vector<std::string>& to) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) to.push_back("--" + name);
+}
+
+/// "; did you mean "--kubeconfig"?" of a flag that the command does not have. The program itself
+/// has next to none: there the flags of all commands are looked at.
+std::string nearest_flag(const CLI::App& command, const std::string& typed) {
+  std::vector<std::string> names;
+  add_flags(command, names);
+  const std::string word = typed.substr(0, typed.find('='));
+  if (command.get_parent() != nullptr || parsing::below(command).empty())
+    return did_you_mean(word, names);
+  const std::string itself = "; the program itself has " + joined(names, ", ");
+  const auto add_below = [&](auto&& self, const CLI::App& at) -> void {
+    for (const CLI::App* below : parsing::below(at)) {
+      add_flags(*below, names);
+      self(self, *below);
     }
-  }
-  return best;
+  };
+  add_below(add_below, command);
+  std::string meant = did_you_mean(word, names);
+  if (!meant.empty()) meant += " It stands behind a command";
+  return meant.empty() ? itself : meant;
 }
 
 /// `windlass frobnicate`, `windlass policy frobnicate`, `windlass --nonsense`: the word that names
@@ -497,11 +565,12 @@ std::optional<parse_outcome> unknown_word(const CLI::App& app,
     if (all.empty()) return std::nullopt;
     if (word.starts_with('-')) {
       if (at->get_option_no_throw(word.substr(0, word.find('='))) != nullptr) return std::nullopt;
-      return usage_error_of(path, "The following argument was not expected: " + word);
+      return usage_error_of(
+          path, "The following argument was not expected: " + word + nearest_flag(*at, word));
     }
     const auto next = std::ranges::find(all, word, &CLI::App::get_name);
     if (next == all.end()) {
-      const std::string meant = nearest(*at, word);
+      const std::string meant = nearest_command(*at, word);
       return usage_error(app.get_name(),
                          "there is no command \"" + (at == &app ? "" : at->get_name() + " ") +
                              word + "\"" +
@@ -514,9 +583,12 @@ std::optional<parse_outcome> unknown_word(const CLI::App& app,
   return std::nullopt;
 }
 
-/// `--version`, `-v` and `help [COMMAND…]` as the commands that they stand for.
+/// `--version`, `-v` and `help [COMMAND…]` as the commands that they stand for; `-o=name` and
+/// `-v=6`, which kubectl takes, as `-oname` and `-v6`.
 std::vector<std::string> spelled_out(std::vector<std::string> words) {
   if (words.empty()) return words;
+  for (std::string& word : words)
+    if (word.size() > 3 && word[0] == '-' && word[1] != '-' && word[2] == '=') word.erase(2, 1);
   if (words.front() == "--version" || words.front() == "-v" || words.front() == "-V")
     words.front() = "version";
   if (words.front() == "help") {
@@ -573,10 +645,38 @@ parse_outcome command_line::with_file(const std::vector<std::string>& words,
   return once(with_file, &taken);
 }
 
+/// --help, --help-all, and what only groups others without a command of it.
+std::optional<parse_outcome> help_asked_for(const parsing& all,
+                                            const std::vector<std::string>& words) {
+  const CLI::App* at = &all.app;
+  std::string path = at->get_name();
+  std::optional<help_extent> asked;
+  bool names_the_rest = false;  // a flag or an argument ends the path
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (word == "--help" || word == "-h") asked = asked.value_or(help_extent::first_screen);
+    if (word == "--help-all") asked = help_extent::all;
+    const auto below = parsing::below(*at);
+    const auto next = std::ranges::find(below, word, &CLI::App::get_name);
+    if (names_the_rest || next == below.end()) {
+      names_the_rest = true;
+      continue;
+    }
+    at = *next;
+    path += " " + word;
+  }
+  if (!asked && !names_the_rest && !parsing::below(*at).empty()) asked = help_extent::first_screen;
+  if (!asked) return std::nullopt;
+  parse_outcome out;
+  out.out = help_text(all.page_of(*at, path), *asked);
+  return out;
+}
+
 parse_outcome command_line::once(const std::vector<std::string>& words,
                                  const std::set<std::string>* from_file) const {
   const auto all = std::make_shared<parsing>(what, apis);
   if (auto unknown = unknown_word(all->app, words)) return *std::move(unknown);
+  if (auto help = help_asked_for(*all, words)) return *std::move(help);
   const auto command_given = [&] {
     std::string command = what.name;
     for (const CLI::App* at = &all->app; !at->get_subcommands().empty();) {
@@ -590,7 +690,14 @@ parse_outcome command_line::once(const std::vector<std::string>& words,
     all->app.parse(reversed);
   } catch (const CLI::ParseError& e) {
     std::ostringstream out, ignored;
-    if (all->app.exit(e, out, ignored) != 0) return usage_error_of(command_given(), e.what());
+    if (all->app.exit(e, out, ignored) != 0) {
+      std::string why = e.what();
+      if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr)
+        for (const std::string& word : words)
+          if (word.starts_with("--") && why.find(word) != why.npos)
+            why += nearest_flag(all->given(), word);
+      return usage_error_of(command_given(), why);
+    }
     parse_outcome outcome;
     outcome.out = out.str();
     return outcome;
@@ -619,18 +726,6 @@ parse_outcome command_line::once(const std::vector<std::string>& words,
   outcome.path = leaf->second.path;
   outcome.read = all;
   return outcome;
-}
-
-/// "text|json|yaml" as the values that it lists; nothing for any other text.
-std::vector<std::string> split_at_bars(const std::string& text) {
-  if (text.find('|') == text.npos) return {};
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('|', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return out;
 }
 
 }  // namespace
@@ -665,10 +760,15 @@ std::vector<completed_command> described(const program& p, const std::vector<uni
     completed_command one;
     one.name = name;
     one.about = at.get_description();
+    if (const auto c = std::ranges::find(p.commands, name, &command::path); c != p.commands.end())
+      one.takes = c->takes;
     for (const CLI::App* below : parsing::below(at)) one.words.push_back(below->get_name());
     for (const CLI::Option* option : at.get_options()) {
       if (option->get_group().empty()) continue;
-      const std::vector<std::string> values = split_at_bars(option->get_option_text());
+      const auto own = all.leaves.find(&at);
+      const std::vector<std::string> values = own == all.leaves.end()
+                                                  ? std::vector<std::string>()
+                                                  : parsing::values_of(own->second, option);
       for (const std::string& flag : option->get_lnames()) {
         const auto& briefs = option->get_snames();
         one.flags.push_back({flag, option->get_description(), briefs.empty() ? '\0' : briefs[0][0],

@@ -1,6 +1,7 @@
 #include "app/command.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace app {
 namespace {
@@ -19,6 +20,25 @@ std::vector<std::string> spellings(const flag& f) {
   return out;
 }
 
+std::string argument_of(const completed_command& c) {
+  constexpr std::array names = {"", "release", "repository", "row", "unit", "cluster"};
+  return names[static_cast<std::size_t>(c.takes)];
+}
+
+/// Names of the fleet, asked of the program itself with what the line says of home, and for two
+/// seconds at most.
+constexpr const char* names_of_fleet = R"(_windlass_names() {
+  local program=$1 what=$2
+  shift 2
+  case "$what" in
+    context) kubectl config get-contexts -o name 2>/dev/null ;;
+    cluster) "$program" cluster list -o custom-columns=N:.metadata.name --no-headers --timeout 2 "$@" 2>/dev/null ;;
+    row) "$program" status -o custom-columns=N:.metadata.name --no-headers --timeout 2 "$@" 2>/dev/null | sort -u ;;
+    unit) "$program" status -o jsonpath='{.clusters[*]..units[*].name}' --timeout 2 "$@" 2>/dev/null ;;
+  esac
+}
+)";
+
 /// zsh reads bash's form through bashcompinit.
 std::string bash_script(const std::vector<completed_command>& all) {
   std::string cases;
@@ -31,25 +51,27 @@ std::string bash_script(const std::vector<completed_command>& all) {
         if (!f.values.empty()) given.push_back(spelled + "=" + join(f.values, "|"));
       }
     }
-    const char* argument = c.takes == completed_command::argument::release      ? "release"
-                           : c.takes == completed_command::argument::repository ? "repository"
-                                                                                : "";
     cases += "    '" + c.name + "') words='" + join(c.words) + "' flags='" + join(flags) +
-             "' taking='" + join(taking) + "' given='" + join(given) + "' argument='" + argument +
-             "' ;;\n";
+             "' taking='" + join(taking) + "' given='" + join(given) + "' argument='" +
+             argument_of(c) + "' ;;\n";
   }
-  return "_windlass_command() {\n  words='' flags='' taking='' given='' argument=''\n  case \"$1\" "
-         "in\n" +
+  return names_of_fleet +
+         std::string(
+             "_windlass_command() {\n  words='' flags='' taking='' given='' argument=''\n  case "
+             "\"$1\" "
+             "in\n") +
          cases + R"(    *) return 1 ;;
   esac
 }
 _windlass() {
-  local cur=${COMP_WORDS[COMP_CWORD]} name='' words flags taking given argument reach=() i w prev=''
+  local cur=${COMP_WORDS[COMP_CWORD]} name='' words flags taking given argument reach=() home=() i w prev=''
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     w=${COMP_WORDS[i]}
     case "$w" in
-      --kubeconfig | --kube-context | -n | --namespace) reach+=("$w" "${COMP_WORDS[i+1]}") ;;
+      --kubeconfig) home+=("$w" "${COMP_WORDS[i+1]}"); reach+=("$w" "${COMP_WORDS[i+1]}") ;;
+      --context | --fleet) home+=("$w" "${COMP_WORDS[i+1]}") ;;
+      --kube-context | -n | --namespace) reach+=("$w" "${COMP_WORDS[i+1]}") ;;
       -*) ;;
       *) if _windlass_command "${name:+$name }$w"; then name=${name:+$name }$w; fi ;;
     esac
@@ -64,6 +86,16 @@ _windlass() {
       return
     fi
   done
+  case "$prev" in
+    --context | --watch-context) given=context ;;
+    --cluster) given=cluster ;;
+    *) given='' ;;
+  esac
+  if [ -n "$given" ]; then
+    words=$(_windlass_names "${COMP_WORDS[0]}" "$given" "${home[@]}")
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+    return
+  fi
   case " $taking " in *" $prev "*) return ;; esac
   case "$cur" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")); return ;;
@@ -71,6 +103,7 @@ _windlass() {
   case "$argument" in
     release) words=$("${COMP_WORDS[0]}" helm list --short "${reach[@]}" 2>/dev/null) ;;
     repository) words=$("${COMP_WORDS[0]}" helm repo list 2>/dev/null | tail -n +2 | cut -f1) ;;
+    row | unit | cluster) words=$(_windlass_names "${COMP_WORDS[0]}" "$argument" "${home[@]}") ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
@@ -110,6 +143,15 @@ end
     }
     if (c.takes == completed_command::argument::release)
       text += line + " -f -a '(windlass helm list --short 2>/dev/null)'\n";
+    if (c.takes == completed_command::argument::row)
+      text +=
+          line +
+          " -f -a '(windlass status -o custom-columns=N:.metadata.name --no-headers --timeout 2 "
+          "2>/dev/null)'\n";
+    if (c.takes == completed_command::argument::cluster)
+      text += line +
+              " -f -a '(windlass cluster list -o custom-columns=N:.metadata.name --no-headers "
+              "--timeout 2 2>/dev/null)'\n";
     if (c.takes == completed_command::argument::repository)
       text += line + " -f -a '(windlass helm repo list 2>/dev/null | tail -n +2 | cut -f1)'\n";
     for (const flag& f : c.flags)

@@ -79,6 +79,8 @@ public:
   /// An environment variable that counts where the flag is not given.
   flag& else_variable(const std::string& name);
   flag& needs(flag other);
+  /// One of the few that the first screen of --help has.
+  flag& matters();
   flag& each(std::function<void()> told);
   /// Settings of these APIs: given as a flag where --apis names none of them it is wrong usage.
   flag& of(std::vector<std::string> apis);
@@ -116,11 +118,13 @@ public:
   /// `read` takes the value and returns what is wrong with it, "" for nothing.
   flag read(const std::string& names, std::function<std::string(const std::string&)> read,
             const std::string& about);
-  /// -o text|json|yaml, and `also`.
-  flag output(output_format& to, std::optional<output_format> also = {});
-  /// -o with formats that output_format does not know: `other` is called with one of them.
-  flag output(output_format& to, const std::vector<std::string>& more, const std::string& about,
+  /// -o text|json|yaml, `also`, and kubectl's forms; and --color.
+  flag output(output_choice& to, std::optional<output_format> also = {});
+  /// -o with formats that output_choice does not know: `other` is called with one of them.
+  flag output(output_choice& to, const std::vector<std::string>& more, const std::string& about,
               std::function<void(const std::string&)> other);
+  /// What --help-all puts over the flags that are declared from here on; "" for the command's own.
+  void section(std::string heading) { section_ = std::move(heading); }
   /// Seconds, also fractions of one.
   flag seconds(const std::string& names, reactor::nanoseconds& to, const std::string& about);
   /// A duration as Go writes it, or a number of seconds; --help shows `standard` as the default.
@@ -159,6 +163,8 @@ private:
   struct declared {
     CLI::Option* option = nullptr;
     std::vector<std::string> variables, apis, values;
+    std::string section;
+    bool matters = false;
     std::string switched_on_by;
     std::string* text = nullptr;               // where a variable's value goes
     std::vector<std::string>* list = nullptr;  // the same
@@ -172,7 +178,8 @@ private:
     sourced<std::string>* to;
     std::vector<std::string> apis;
   };
-  flags(CLI::App& command, const std::vector<units::api>* apis) : command_(&command), apis_(apis) {}
+  flags(CLI::App& command, const std::vector<units::api>* apis, template_engine engine)
+      : command_(&command), apis_(apis), engine_(std::move(engine)) {}
   bool names_one_of(const std::vector<std::string>& apis) const;
   void read_variables(const environment_reader& environment);
   void note_origins(const std::set<std::string>* from_file);
@@ -191,7 +198,8 @@ private:
   const std::vector<units::api>* apis_;  // null in a program that has none
   std::vector<std::string>* chosen_ = nullptr;
   bool* named_ = nullptr;
-  std::string config_;
+  std::string config_, section_;
+  template_engine engine_;
   std::map<std::type_index, std::shared_ptr<void>> shared_;
   std::vector<std::shared_ptr<void>> kept_;  // what values are read into before they are converted
 };

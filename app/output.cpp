@@ -215,13 +215,16 @@ bool is_screen(int fd) {
 
 colours colours_at(int fd) {
   const char* no_colour = std::getenv("NO_COLOR");
-  return is_screen(fd) && !(no_colour && *no_colour) ? colours::shown : colours::none;
+  const char* force = std::getenv("CLICOLOR_FORCE");
+  if (no_colour && *no_colour) return colours::none;
+  const bool forced = force && *force && std::string_view(force) != "0";
+  return forced || is_screen(fd) ? colours::shown : colours::none;
 }
 
 terminal_size size_of_terminal(int fd) {
   winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
-  return {size.ws_col, size.ws_row};
+  const bool known = ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 && size.ws_row != 0;
+  return known ? terminal_size{size.ws_col, size.ws_row} : terminal_size{};
 }
 
 std::string page::one_line(std::string_view theirs) {
@@ -282,8 +285,27 @@ page leaving_screen() {
   return made;
 }
 
+namespace {
+
+/// The number of an environment variable; `otherwise` where it is none.
+std::size_t number_in(const char* name, std::size_t otherwise) {
+  const char* text = std::getenv(name);
+  const std::string_view set = text ? text : "";
+  std::size_t number = 0;
+  const auto [at, ec] = std::from_chars(set.data(), set.data() + set.size(), number);
+  const bool usable = ec == std::errc() && at == set.data() + set.size() && number > 0;
+  return usable && number < 10'000 ? number : otherwise;
+}
+
+}  // namespace
+
 std::size_t output_columns() {
-  return is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns : any_width;
+  if (!is_screen(STDOUT_FILENO)) return any_width;
+  return number_in("COLUMNS", size_of_terminal(STDOUT_FILENO).columns);
+}
+
+std::size_t output_rows() {
+  return is_screen(STDOUT_FILENO) ? number_in("LINES", size_of_terminal(STDOUT_FILENO).rows) : 0;
 }
 
 page folded(const page& text, std::size_t columns, std::size_t hang) {
@@ -328,11 +350,55 @@ table::table(std::vector<page> head) {
   rows_.push_back(std::move(head));
 }
 
+page table::without_head(const page& indent, std::size_t columns) const {
+  table rest = *this;
+  for (page& head : rest.rows_.front()) head = page();
+  page out = rest.text(indent, columns);
+  out.text_.erase(0, out.text_.find('\n') + 1);
+  return out;
+}
+
+std::size_t table::least_width() const {
+  std::vector<std::size_t> words;
+  for (const auto& cells : rows_) {
+    words.resize(std::max(words.size(), cells.size()));
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      words[i] = std::max(
+          words[i], &cells == &rows_.front() ? cells[i].width() : longest_word(cells[i].text_));
+  }
+  std::size_t sum = words.empty() ? 0 : 2 * (words.size() - 1);
+  for (const std::size_t one : words) sum += one;
+  return sum;
+}
+
+/// Without its least important columns, so that no word has to be broken.
+table table::narrowed(std::size_t columns) const {
+  table out = *this;
+  while (out.least_width() > columns && !out.importance_.empty()) {
+    const auto least = std::ranges::min_element(out.importance_);
+    if (*least >= must_stay) break;
+    const auto at = least - out.importance_.begin();
+    out.importance_.erase(least);
+    for (auto& cells : out.rows_)
+      if (static_cast<std::size_t>(at) < cells.size()) cells.erase(cells.begin() + at);
+  }
+  return out;
+}
+
 page table::text(const page& indent, std::size_t columns) const {
+  if (columns != any_width && !importance_.empty()) {
+    table narrow = narrowed(columns - std::min(columns, indent.width()));
+    narrow.importance_.clear();
+    return narrow.text(indent, columns);
+  }
+  const std::size_t room = columns - std::min(columns, indent.width());
+  // Where words of all do not fit beside each other, the last column goes below them.
+  const bool stacked = columns != any_width && rows_.front().size() > 1 && least_width() > room;
+  const std::size_t beside = rows_.front().size() - (stacked ? 1 : 0);
   std::vector<std::size_t> widths;
   for (const auto& cells : rows_) {
-    widths.resize(std::max(widths.size(), cells.size()));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
+    widths.resize(std::max(widths.size(), std::min(cells.size(), beside)));
+    for (std::size_t i = 0; i < widths.size() && i < cells.size(); ++i) {
       const std::size_t width = cells[i].width();
       if (columns != any_width || width <= most_padded_columns)
         widths[i] = std::max(widths[i], width);
@@ -342,7 +408,7 @@ page table::text(const page& indent, std::size_t columns) const {
     // What must stay in one line; a head does.
     std::vector<std::size_t> words(widths.size());
     for (const auto& cells : rows_)
-      for (std::size_t i = 0; i < cells.size(); ++i)
+      for (std::size_t i = 0; i < words.size() && i < cells.size(); ++i)
         words[i] = std::max(
             words[i], &cells == &rows_.front() ? cells[i].width() : longest_word(cells[i].text_));
     make_fit(widths, words, columns - std::min(columns, indent.width() + 2 * (widths.size() - 1)));
@@ -351,7 +417,8 @@ page table::text(const page& indent, std::size_t columns) const {
   for (const auto& cells : rows_) {
     std::vector<std::vector<std::string>> pieces;
     std::size_t height = 1;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t shown = std::min(cells.size(), beside);
+    for (std::size_t i = 0; i < shown; ++i) {
       pieces.push_back(columns == any_width ? std::vector{cells[i].text_}
                                             : broken(cells[i].text_, widths[i], widths[i]));
       height = std::max(height, pieces.back().size());
@@ -359,7 +426,7 @@ page table::text(const page& indent, std::size_t columns) const {
     for (std::size_t line = 0; line < height; ++line) {
       out += indent;
       std::size_t owed = 0;  // spaces, written when something follows
-      for (std::size_t i = 0; i < cells.size(); ++i) {
+      for (std::size_t i = 0; i < shown; ++i) {
         std::size_t width = 0;
         if (line < pieces[i].size() && !pieces[i][line].empty()) {
           out.text_.append(std::exchange(owed, 0), ' ');
@@ -370,6 +437,8 @@ page table::text(const page& indent, std::size_t columns) const {
       }
       out += "\n";
     }
+    if (shown < cells.size() && !cells[shown].empty())
+      out += folded(indent + page("    ") + cells[shown] + page("\n"), columns, 0);
   }
   return out;
 }

@@ -1,9 +1,12 @@
 #pragma once
 
+#include "reactor/plain/result.hpp"
+
 #include <boost/json/fwd.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +22,8 @@ struct terminal_size {
   std::size_t columns = 80, rows = 24;
   friend bool operator==(const terminal_size&, const terminal_size&) = default;
 };
-/// As it is at this moment; 80×24 where there is no terminal or it does not say.
+/// As it is at this moment; 80×24 where there is no terminal or it does not say. For what draws on
+/// a screen: tables ask output_columns().
 terminal_size size_of_terminal(int fd);
 
 /// Whether texts have colours.
@@ -78,7 +82,44 @@ boost::json::object document(std::string_view kind, boost::json::object body);
 /// The value as JSON or YAML text, escaped as above.
 std::string machine_text(const boost::json::value& v, output_format format);
 
-/// Shown on a terminal, if NO_COLOR is not set.
+/// A Go template applied to a document. Errors: what is wrong with the template, or why it ended.
+using template_engine = std::function<reactor::result<std::string, std::string>(
+    const std::string& text, const boost::json::value& data)>;
+
+/// What -o asks for: a format, or a form that kubectl has beside it, which reads the document.
+struct output_choice {
+  output_format format = output_format::text;  // json for every other form
+  enum class form {
+    usual,
+    name,
+    jsonpath,
+    jsonpath_as_json,
+    go_template,
+    custom_columns
+  } as = form::usual;
+  std::string expression = {};  // of the last four
+  bool no_headers = false;
+  template_engine engine = {};  // for go_template
+  // NOLINTNEXTLINE(google-explicit-constructor): most commands ask for the format alone
+  operator output_format() const noexcept { return format; }
+  bool is_machine() const noexcept {
+    return format == output_format::json || format == output_format::yaml;
+  }
+  /// Reads the value of -o. Returns what is wrong with it, "" for nothing. Blocks on the files of
+  /// jsonpath-file and the like.
+  std::string read(const std::string& text);
+};
+std::string machine_text(const boost::json::value& v, const output_choice& format) = delete;
+
+/// What `choice` makes of a document. A list has its objects as `items`, each with kind and
+/// metadata; a document without them is one object. Errors: a sentence.
+reactor::result<std::string, std::string> document_text(const boost::json::object& document,
+                                                        const output_choice& choice);
+/// Writes that to standard output; why it cannot be is told on standard error. Returns the exit
+/// code.
+int write_document(const boost::json::object& document, const output_choice& choice);
+
+/// Shown on a terminal, if NO_COLOR is not set, and wherever CLICOLOR_FORCE is (--color).
 colours colours_at(int fd);
 /// Whether a view can be drawn there: a terminal, and not a dumb one. NO_COLOR takes the colours,
 /// not the view.
@@ -95,8 +136,11 @@ page leaving_screen();
 
 /// No limit to the width of a table or text: `-o wide`.
 inline constexpr std::size_t any_width = 0;
-/// What standard output fits into: the width of a screen; no limit elsewhere.
+/// What standard output fits into: $COLUMNS, else the width of the screen; no limit elsewhere, so
+/// that no line of a pipe is ever broken.
 std::size_t output_columns();
+/// How many lines fit ($LINES, else the screen's); no limit (0) where standard output is no screen.
+std::size_t output_rows();
 /// Each line broken between words where it is wider than `columns`; what follows is indented as the
 /// line is and `hang` more.
 page folded(const page& text, std::size_t columns, std::size_t hang = 2);
@@ -111,10 +155,19 @@ class table {
 public:
   explicit table(std::vector<page> head);
   void row(std::vector<page> cells) { rows_.push_back(std::move(cells)); }
+  /// How much each column matters: where the words of all do not fit beside each other, the column
+  /// with the smallest number is left out first, and none of must_stay.
+  static constexpr unsigned must_stay = 100;
+  void importance(std::vector<unsigned> of_columns) { importance_ = std::move(of_columns); }
+  /// Without its first row, the heads.
+  page without_head(const page& indent = {}, std::size_t columns = any_width) const;
   page text(const page& indent = {}, std::size_t columns = any_width) const;
 
 private:
+  std::size_t least_width() const;
+  table narrowed(std::size_t columns) const;
   std::vector<std::vector<page>> rows_;
+  std::vector<unsigned> importance_;  // of the columns; empty: all stay
 };
 
 /// Writes all of it; false when the reader is gone or the disk is full. These two are the only way

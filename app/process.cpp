@@ -81,6 +81,19 @@ int execute_sibling(const std::string& name, const std::vector<std::string>& arg
 void declare_logging(app::flags& f, std::string& level, std::string& format) {
   f.value("--log-level,--zap-log-level", level, "debug, info, warning, error or off")
       .shows_default();
+  f.read(
+       "-v,--v",
+       [&level](const std::string& number) -> std::string {
+         if (number.size() != 1 || number < "0" || number > "9")
+           return "expected a number from 0 to 9";
+         level = number < "1"   ? "error"
+                 : number < "2" ? "warning"
+                 : number < "5" ? "info"
+                                : "debug";
+         return {};
+       },
+       "how much is logged, as kubectl has it: 0 errors … 9 everything")
+      .takes("NUMBER");
   f.value("--log-format,--zap-encoder", format, "console or json")
       .one_of({"console", "json"})
       .shows_default();

@@ -47,13 +47,13 @@ constexpr std::vector<app::command> (*families[])() = {
     bench_commands,   version_commands,          completion_commands,
 };
 
-constexpr const char* footer = R"(Try:
-  windlass demo                                      watch 20 embedded clusters move to a new image
-  windlass run --kubeconfig ~/.kube/config           run the service
-  windlass plan --kubeconfig ~/.kube/config          what would happen next, without doing it
-  windlass explain worker-3                          why is this one waiting
-  windlass help run                                  the flags of a command
-Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3 needs approval, 4 denied.)";
+constexpr const char* footer = R"(Examples:
+  windlass demo                  20 embedded clusters move to a new image
+  windlass status                what is happening on the fleet
+  windlass explain node/worker-3 why this one waits
+
+Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also
+3 needs approval, 4 denied.)";
 
 }  // namespace
 
@@ -62,6 +62,7 @@ app::program program() {
                    "Windlass moves fleets of Kubernetes clusters from one version to the next.",
                    footer,
                    {}};
+  out.engine = apply_go_template;
   for (const auto family : families) {
     std::vector<app::command> some = family();
     out.commands.insert(out.commands.end(), std::make_move_iterator(some.begin()),

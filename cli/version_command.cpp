@@ -13,7 +13,7 @@ using namespace app;
 namespace {
 
 struct version_arguments {
-  output_format output = output_format::text;
+  output_choice output;
 };
 
 int version_command(const version_arguments& a, const invocation&) {
@@ -27,9 +27,8 @@ int version_command(const version_arguments& a, const invocation&) {
 #endif
   o["boost"] = BOOST_LIB_VERSION;
   o["openssl"] = OpenSSL_version(OPENSSL_VERSION_STRING);
-  const std::string text = a.output == output_format::text ? "windlass " WINDLASS_VERSION "\n"
-                                                           : machine_text(o, a.output);
-  return write_bytes(STDOUT_FILENO, text) ? success : failure;
+  if (a.output.is_machine()) return write_document(o, a.output);
+  return write_bytes(STDOUT_FILENO, "windlass " WINDLASS_VERSION "\n") ? success : failure;
 }
 
 }  // namespace

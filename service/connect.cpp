@@ -219,9 +219,11 @@ void declare_home(app::flags& f, fleet_arguments& to) {
   f.value("--kubeconfig,--watch-kubeconfig", to.kubeconfig,
           "kubeconfig of the home cluster; else $KUBECONFIG, in-cluster, ~/.kube/config")
       .takes("FILE")
+      .matters()
       .variables({"WATCH_KUBECONFIG", "WATCH_CLUSTER_KUBECONFIG"});
   f.value("--context,--watch-context", to.context, "context of that kubeconfig")
       .takes("NAME")
+      .matters()
       .variables({"WATCH_CONTEXT"});
   f.read(
        "--fleet",
@@ -296,6 +298,7 @@ void declare_choice(app::flags& f, fleet_arguments& to) {
 
 void declare_fleet(app::flags& f, fleet_arguments& to) {
   if (!to.is_service) to.log_level = "error";  // what clusters say of themselves is in the table
+  f.section("Home and the fleet");
   declare_home(f, to);
   f.value("--policies", to.policies,
           "policy packs that come before the stock ones: a folder, or a ConfigMap of the home "
@@ -309,15 +312,24 @@ void declare_fleet(app::flags& f, fleet_arguments& to) {
           "label of it that says of which provider the cluster is")
       .shows_default();
   if (!to.apis_named) declare_choice(f, to);
-  for (const units::api& a : f.apis())
-    if (a.settings) to.setups[a.name] = a.settings(f);
+  for (const units::api& a : f.apis()) {
+    // A command that names its APIs itself has no settings of another one.
+    const bool own = !to.apis_named || std::ranges::find(to.apis, a.name) != to.apis.end();
+    f.section("Settings of " + a.name);
+    if (a.settings && own) to.setups[a.name] = a.settings(f);
+  }
+  f.section("Home and the fleet");
   f.config();
   declare_logging(f, to.log_level, to.log_format);
+  f.section("");
 }
 
 void declare_service_settings(app::flags& f, fleet_arguments& to) {
-  for (const units::api& a : f.apis())
+  for (const units::api& a : f.apis()) {
+    f.section("Settings of " + a.name);
     if (a.service_settings) to.service_setups[a.name] = a.service_settings(f);
+  }
+  f.section("");
 }
 
 }  // namespace cli

@@ -32,7 +32,7 @@ constexpr std::string_view name = "windlass-bench";
 
 struct options {
   std::string dir = "tests/data/releases", sender;
-  output_format output = output_format::text;
+  app::output_choice output;
   std::size_t clusters = 0, nodes = 0, events = 0;  // 0: the bench's own choice
   unsigned seconds = 600, tags = 10'000, registry_seconds = 60;
   std::vector<std::string> charts;
@@ -154,7 +154,7 @@ int run(const one_bench& b, const options& o) {
     const boost::json::object result = b.measure(o);
     const bool written = o.output == output_format::text
                              ? app::write_out(STDOUT_FILENO, report(result))
-                             : app::write_bytes(STDOUT_FILENO, app::machine_text(result, o.output));
+                             : (app::write_document(result, o.output) == app::success);
     return written ? app::success : app::failure;
   } catch (const std::runtime_error& e) {
     return app::complain_as(name, std::string(b.name) + ": " + e.what());

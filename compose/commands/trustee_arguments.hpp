@@ -17,7 +17,7 @@ struct trustee_arguments {
   std::string templates;            // a folder with versions.json; empty = TRUSTEE_TEMPLATES_DIR
   std::string policies;             // a folder of packs that comes before the stock ones
   bool dedupe = false;              // verify
-  output_format output = output_format::text;
+  output_choice output;
 };
 
 std::vector<app::command> trustee_commands();

@@ -528,11 +528,10 @@ private:
     }
     for (const std::string& h : *held) text += "# " + page(h).text() + "\n";
     exit_code = code_of(world.objects().at(id));
-    const bool written =
-        arguments_.output == output_format::text
-            ? write_bytes(STDOUT_FILENO, text)
-            : write_bytes(STDOUT_FILENO, machine_text(json::object{{"objects", std::move(all)}},
-                                                      arguments_.output));
+    const bool written = arguments_.output == output_format::text
+                             ? write_bytes(STDOUT_FILENO, text)
+                             : (write_document(json::object{{"objects", std::move(all)}},
+                                               arguments_.output) == success);
     if (!written) exit_code = failure;
     co_return result<void>();
   }
@@ -590,7 +589,7 @@ private:
   void print(const json::object& o, const page& text) {
     const bool written = arguments_.output == output_format::text
                              ? write_out(STDOUT_FILENO, text)
-                             : write_bytes(STDOUT_FILENO, machine_text(o, arguments_.output));
+                             : (write_document(o, arguments_.output) == success);
     if (!written) exit_code = failure;
   }
 

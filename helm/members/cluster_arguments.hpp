@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/listing.hpp"
 #include "service/connect.hpp"
 
 #include <string>
@@ -27,7 +28,7 @@ struct cluster_arguments {
   bool dry_run = false;
   bool yes = false;
   reactor::nanoseconds timeout = std::chrono::seconds(15);
-  output_format output = output_format::text;
+  list_request list;  // how it is shown; of `cluster list` also which of them
 };
 
 std::vector<app::command> cluster_commands();

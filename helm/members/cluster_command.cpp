@@ -18,17 +18,13 @@ namespace {
 
 using verb = cluster_arguments::command;
 
-bool is_machine(output_format f) {
-  return f == output_format::json || f == output_format::yaml;
-}
-
 std::size_t columns_for(const cluster_arguments& a) {
-  return a.output == output_format::wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
+  return a.list.output == output_format::wide ? any_width : output_columns();
 }
 
 void show(const cluster_arguments& a, const boost::json::object& document, const page& text) {
-  if (is_machine(a.output))
-    write_bytes(STDOUT_FILENO, machine_text(document, a.output));
+  if (a.list.output.is_machine())
+    (void)write_document(document, a.list.output);
   else
     write_out(STDOUT_FILENO, text);
 }
@@ -87,15 +83,16 @@ int carry_out(reactor::loop& l, Change& change, const cluster_arguments& a, cons
     return close(failure);
   if (!done) return close(complain(done.error().message()));
   const bool nothing = !change.has_work();
-  const bool ask = !nothing && !a.yes && !a.dry_run && !is_machine(a.output) && can_ask();
+  const bool ask = !nothing && !a.yes && !a.dry_run && !a.list.output.is_machine() && can_ask();
   const bool shown_first = !a.yes || nothing;
   if (shown_first) show(a, change.document(), change.text(columns_for(a)));
   if (nothing) {
-    if (!is_machine(a.output)) write_out(STDOUT_FILENO, "Everything is as it should be.\n");
+    if (!a.list.output.is_machine()) write_out(STDOUT_FILENO, "Everything is as it should be.\n");
     return close(success);
   }
   if (!a.yes && !(ask && is_confirmed(question))) {
-    if (!is_machine(a.output)) write_out(STDOUT_FILENO, "Nothing was written; --yes does it.\n");
+    if (!a.list.output.is_machine())
+      write_out(STDOUT_FILENO, "Nothing was written; --yes does it.\n");
     return close(success);
   }
   if (!run(l, [&]() -> reactor::awaitable<void> { done = co_await change.write(); }))
@@ -201,6 +198,15 @@ int check(reactor::loop& l, const cluster_arguments& a, k8s::connection home) {
   return said->passed() ? success : failure;
 }
 
+int show_list(const cluster_arguments& a, const std::vector<listed_cluster>& all) {
+  if (!a.list.output.is_machine())
+    return write_out(STDOUT_FILENO, list_text(all, columns_for(a), a.list)) ? success : failure;
+  const boost::json::object document = list_document(all);
+  const boost::json::array& items = document.at("items").as_array();
+  const bool one = a.list.names.size() == 1 && items.size() == 1;
+  return write_document(one ? items.front().as_object() : document, a.list.output);
+}
+
 int list(reactor::loop& l, const cluster_arguments& a, service_options options,
          const reactor::logger& log) {
   options.does = units::mode::look;
@@ -212,9 +218,11 @@ int list(reactor::loop& l, const cluster_arguments& a, service_options options,
       code = complain(started.error().message());
     } else {
       std::string label = a.fleet.kubeconfig_label;
-      const auto all = co_await list_clusters(windlass, l, std::move(label), l.now() + a.timeout);
-      show(a, list_document(all), list_text(all, columns_for(a)));
-      code = success;
+      auto all = co_await list_clusters(windlass, l, std::move(label), l.now() + a.timeout);
+      if (auto kept = choose_clusters(all, a.list); !kept)
+        code = complain(kept.error());
+      else
+        code = show_list(a, all);
     }
     co_await windlass.stop();
   });
@@ -268,7 +276,7 @@ void add_member(flags& f, cluster_arguments& to) {
 void add_writing(flags& f, cluster_arguments& to) {
   f.on("--dry-run", to.dry_run, "only show what would be written, and ask nothing");
   f.on("-y,--yes", to.yes, "do it without asking");
-  f.output(to.output, output_format::wide);
+  f.output(to.list.output, output_format::wide);
 }
 
 void declare_add(flags& f, cluster_arguments& to) {
@@ -308,8 +316,12 @@ void declare_add(flags& f, cluster_arguments& to) {
 }
 void declare_list(flags& f, cluster_arguments& to) {
   f.seconds("--timeout", to.timeout, "seconds to wait for the clusters' answers").shows_default();
-  f.output(to.output, output_format::wide);
-  f.footer("Example:\n  windlass cluster list --namespace bootc-operator");
+  declare_listing(
+      f, to.list,
+      {.names = "names; none = all", .argument = "CLUSTER", .follows = list_flags::watch::none});
+  f.footer(
+      "Examples:\n  windlass cluster list\n  windlass cluster list -l env=prod -o wide\n  "
+      "windlass cluster list --field-selector state!=Live -o name");
 }
 void declare_remove(flags& f, cluster_arguments& to) {
   f.value("NAME", to.subject, "its name in the fleet").required();
@@ -325,14 +337,14 @@ void declare_check_of_cluster(flags& f, cluster_arguments& to) {
   f.value("NAME", to.subject, "a cluster of the fleet, else a context that may become one")
       .required();
   add_member(f, to);
-  f.output(to.output, output_format::wide);
+  f.output(to.list.output, output_format::wide);
   f.footer("Example:\n  windlass cluster check prod-eu-1");
 }
 
 }  // namespace
 
 std::vector<app::command> cluster_commands() {
-  return family<cluster_arguments>(
+  std::vector<app::command> all = family<cluster_arguments>(
       {"cluster", "Take clusters into the fleet, see them, let them go"},
       {{"add",
         "Prepare a cluster (kinds, rights, daemons) and put a token of it into a Secret at home",
@@ -344,6 +356,9 @@ std::vector<app::command> cluster_commands() {
        {"check", "What a cluster lacks: version, kinds, daemon, clock, token, and each right",
         verb::check, declare_check_of_cluster}},
       add_fleet, cluster_command);
+  for (app::command& c : all)
+    if (c.declare && c.path != "cluster add") c.takes = completed_command::argument::cluster;
+  return all;
 }
 
 }  // namespace cli

@@ -5,6 +5,8 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+
 namespace cli {
 namespace {
 
@@ -54,37 +56,75 @@ reactor::awaitable<std::vector<listed_cluster>> list_clusters(service& s, reacto
   co_return all;
 }
 
-page list_text(const std::vector<listed_cluster>& all, std::size_t columns) {
-  table t({"CLUSTER", "STATE", "VERSION", "LABELS", "TOKEN ENDS", "MOVES", "NOTE"});
-  for (const listed_cluster& c : all)
-    t.row({c.seen.name, c.seen.state, c.version.empty() ? std::string("-") : c.version,
-           joined(c.labels),
-           c.token_expires ? reactor::format_rfc3339(*c.token_expires) : std::string("-"),
-           runs(c.seen), c.seen.last_error});
-  return t.text({}, columns);
+namespace {
+
+json::object json_of_cluster(const listed_cluster& c) {
+  json::object one{{"name", c.seen.name}, {"server", c.seen.server}, {"state", c.seen.state}};
+  if (!c.version.empty()) one["version"] = c.version;
+  json::object labels, apis;
+  for (const auto& [key, value] : c.labels) labels[key] = value;
+  one["labels"] = std::move(labels);
+  if (c.token_expires) one["tokenExpires"] = reactor::format_rfc3339(*c.token_expires);
+  if (!c.token_problem.empty()) one["tokenProblem"] = c.token_problem;
+  for (const api_overview& a : c.seen.apis) {
+    std::size_t units = 0;
+    for (const units::plan_row& r : a.rows) units += r.units.size();
+    apis[a.name] = json::object{{"state", a.state}, {"rows", a.rows.size()}, {"units", units}};
+  }
+  one["apis"] = std::move(apis);
+  if (!c.seen.last_error.empty()) one["lastError"] = c.seen.last_error;
+  return one;
+}
+
+}  // namespace
+
+listing list_of_clusters(const std::vector<listed_cluster>& all) {
+  listing t({{"CLUSTER"},
+             {"STATE"},
+             {"VERSION", 4},
+             {"LABELS", 2},
+             {"TOKEN ENDS", 1},
+             {"MOVES", 3},
+             {"NOTE"}});
+  for (const listed_cluster& c : all) {
+    listed_object one{"cluster", {}, {}, c.seen.name, {c.labels.begin(), c.labels.end()}};
+    one.cells = {c.seen.name,
+                 c.seen.state,
+                 c.version.empty() ? std::string("-") : c.version,
+                 joined(c.labels),
+                 c.token_expires ? reactor::format_rfc3339(*c.token_expires) : std::string("-"),
+                 runs(c.seen),
+                 c.seen.last_error};
+    one.body = json_of_cluster(c);
+    one.body.erase("name");
+    one.trouble = c.seen.state != "Live" ? 2 : c.seen.last_error.empty() ? 0 : 1;
+    t.add(std::move(one));
+  }
+  return t;
+}
+
+reactor::result<void, std::string> choose_clusters(std::vector<listed_cluster>& all,
+                                                   const list_request& asked) {
+  listing chosen = list_of_clusters(all);
+  if (auto kept = chosen.choose(asked); !kept) return kept;
+  std::vector<listed_cluster> out;
+  for (const listed_object& o : chosen.objects())
+    out.push_back(*std::ranges::find_if(all, [&](const auto& c) { return c.seen.name == o.name; }));
+  all = std::move(out);
+  return {};
+}
+
+page list_text(const std::vector<listed_cluster>& all, std::size_t columns,
+               const list_request& asked) {
+  return list_of_clusters(all).text(asked, columns, output_rows() > 4 ? output_rows() - 4 : 0);
 }
 
 json::object list_document(const std::vector<listed_cluster>& all) {
   json::array clusters;
-  for (const listed_cluster& c : all) {
-    json::object one{{"name", c.seen.name}, {"server", c.seen.server}, {"state", c.seen.state}};
-    if (!c.version.empty()) one["version"] = c.version;
-    json::object labels, apis;
-    for (const auto& [key, value] : c.labels) labels[key] = value;
-    one["labels"] = std::move(labels);
-    if (c.token_expires) one["tokenExpires"] = reactor::format_rfc3339(*c.token_expires);
-    if (!c.token_problem.empty()) one["tokenProblem"] = c.token_problem;
-    for (const api_overview& a : c.seen.apis) {
-      std::size_t units = 0;
-      for (const units::plan_row& r : a.rows) units += r.units.size();
-      apis[a.name] = json::object{{"state", a.state}, {"rows", a.rows.size()}, {"units", units}};
-    }
-    one["apis"] = std::move(apis);
-    if (!c.seen.last_error.empty()) one["lastError"] = c.seen.last_error;
-    clusters.push_back(std::move(one));
-  }
+  for (const listed_cluster& c : all) clusters.push_back(json_of_cluster(c));
   json::object o;
   o["clusters"] = std::move(clusters);
+  o["items"] = list_of_clusters(all).items();
   return document("ClusterList", std::move(o));
 }
 

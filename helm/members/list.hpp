@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/listing.hpp"
 #include "app/output.hpp"
 #include "service/overview/overview.hpp"
 #include "service/service.hpp"
@@ -27,7 +28,12 @@ reactor::awaitable<std::vector<listed_cluster>> list_clusters(service& s,
                                                               reactor::loop& l,  // borrowed
                                                               std::string secret_label,
                                                               reactor::steady_time deadline);
-page list_text(const std::vector<listed_cluster>& all, std::size_t columns);
+listing list_of_clusters(const std::vector<listed_cluster>& all);
+/// Keeps those that are asked for. Errors: a sentence about a selector, a path or a name.
+reactor::result<void, std::string> choose_clusters(std::vector<listed_cluster>& all,
+                                                   const list_request& asked);
+page list_text(const std::vector<listed_cluster>& all, std::size_t columns,
+               const list_request& asked = {});
 /// ClusterList.
 boost::json::object list_document(const std::vector<listed_cluster>& all);
 

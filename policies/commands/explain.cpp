@@ -182,7 +182,7 @@ int explain_policy(const policy_arguments& a, const invocation& i) {
   if (a.output == output_format::text)
     write_out(STDOUT_FILENO, explained_text(all));
   else
-    write_bytes(STDOUT_FILENO, machine_text(explained_document(a.name, all), a.output));
+    return write_document(explained_document(a.name, all), a.output);
   return success;
 }
 

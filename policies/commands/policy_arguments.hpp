@@ -31,7 +31,7 @@ struct policy_arguments {
   bool allow_none = false;            // test: no test is no failure
   bool fail_fast = false;             // test: the first that fails ends it
   bool junit = false;                 // test: the report of JUnit, which `output` does not know
-  output_format output = output_format::text;
+  output_choice output;
 };
 
 std::vector<app::command> policy_commands();

@@ -1,5 +1,4 @@
 #include "policies/commands/explain.hpp"
-#include "service/overview/pack_view.hpp"
 #include "policies/commands/policy_new.hpp"
 #include "policies/commands/replay.hpp"
 #include "policies/host/host.hpp"
@@ -8,6 +7,7 @@
 #include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"
 #include "reactor/task_group.hpp"
+#include "service/overview/pack_view.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
@@ -229,7 +229,8 @@ int test(const policy_arguments& a) {
     }
     json::object body{{"passed", all.passed && (untested.empty() || a.allow_none)}};
     body["packs"] = std::move(packs);
-    write_bytes(STDOUT_FILENO, machine_text(document("PolicyTest", std::move(body)), a.output));
+    if (write_document(document("PolicyTest", std::move(body)), a.output) != success)
+      return failure;
   }
   if (!untested.empty() && !a.allow_none) {
     std::string names;
@@ -265,11 +266,9 @@ int check(const policy_arguments& a) {
   }
   if (a.output == output_format::text)
     write_out(STDOUT_FILENO, text);
-  else
-    write_bytes(
-        STDOUT_FILENO,
-        machine_text(document("PolicyCheck", {{"passed", good}, {"packs", std::move(packs)}}),
-                     a.output));
+  else if (write_document(document("PolicyCheck", {{"passed", good}, {"packs", std::move(packs)}}),
+                          a.output) != success)
+    return failure;
   return good ? success : failure;
 }
 
@@ -306,12 +305,12 @@ int replay(const policy_arguments& a) {
                                   {"unit", c.unit},
                                   {"was", json::object{{"pack", c.was_pack}, {"answer", c.was}}},
                                   {"now", json::object{{"pack", c.is_pack}, {"answer", c.is}}}});
-    write_bytes(STDOUT_FILENO,
-                machine_text(document("PolicyReplay", {{"questions", found.questions},
-                                                       {"differences", found.changed.size()},
-                                                       {"cutShort", record->cut_short},
-                                                       {"changed", std::move(rows)}}),
-                             a.output));
+    if (write_document(document("PolicyReplay", {{"questions", found.questions},
+                                                 {"differences", found.changed.size()},
+                                                 {"cutShort", record->cut_short},
+                                                 {"changed", std::move(rows)}}),
+                       a.output) != success)
+      return failure;
     return success;
   }
   page text;
@@ -367,7 +366,8 @@ int list(const policy_arguments& a) {
       return complain("there is no policy pack named " + a.name + "; there are " + known);
     }
     if (a.output != output_format::text) {
-      write_bytes(STDOUT_FILENO, machine_text(document("PolicyPack", pack_json(*found)), a.output));
+      if (write_document(document("PolicyPack", pack_json(*found)), a.output) != success)
+        return failure;
       return success;
     }
     char order[32];
@@ -384,8 +384,9 @@ int list(const policy_arguments& a) {
     return success;
   }
   if (a.output != output_format::text) {
-    write_bytes(STDOUT_FILENO,
-                machine_text(document("PolicyPackList", {{"packs", packs_json(all)}}), a.output));
+    if (write_document(document("PolicyPackList", {{"packs", packs_json(all)}}), a.output) !=
+        success)
+      return failure;
     return success;
   }
   table rows({"NAME", "VERSION", "ORDER", "HOOKS", "FOLDER"});

@@ -49,7 +49,7 @@ struct release_arguments {
   std::string item, up_to;     // pin: NAME@VERSION, the first Release that is free again
   bool write = false;          // pin: into the files
   std::string into;            // bump: a folder of Releases that the draft is written to
-  output_format output = output_format::text;
+  output_choice output;
 };
 
 std::vector<app::command> release_commands();

@@ -343,7 +343,7 @@ bool release_work::written(const json::object& o, const page& text) const {
   const bool fits = arguments_.what != release_arguments::command::notes;
   return arguments_.output == output_format::text
              ? write_out(STDOUT_FILENO, folded(text, fits ? output_columns() : any_width, 4))
-             : write_bytes(STDOUT_FILENO, machine_text(o, arguments_.output));
+             : (write_document(o, arguments_.output) == success);
 }
 
 result<void> release_work::print(const json::object& o, const page& text) {

@@ -36,7 +36,7 @@ struct train_arguments {
   std::vector<std::string> revisions;               // PROJECT=REVISION at which a clone is read
   std::size_t most_tags = 1'000;
   bool plain_http = false;
-  output_format output = output_format::text;
+  output_choice output;
 };
 
 std::vector<app::command> train_commands();

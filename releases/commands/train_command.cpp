@@ -274,11 +274,10 @@ reactor::awaitable<void> answer_and_name(asking& a) {  // borrowed
       shown->text += named_text(*named);
     }
   }
-  const bool written =
-      !shown->plain.empty() ? write_bytes(STDOUT_FILENO, shown->plain)
-      : a.arguments.output == output_format::text
-          ? write_out(STDOUT_FILENO, folded(shown->text, output_columns(), 4))
-          : write_bytes(STDOUT_FILENO, machine_text(shown->machine, a.arguments.output));
+  const bool written = !shown->plain.empty() ? write_bytes(STDOUT_FILENO, shown->plain)
+                       : a.arguments.output == output_format::text
+                           ? write_out(STDOUT_FILENO, folded(shown->text, output_columns(), 4))
+                           : (write_document(shown->machine, a.arguments.output) == success);
   a.exit_code = !failed.empty() ? complain(failed, failed_with)
                 : written       ? exit_code_for(a.arguments, *answer)
                                 : failure;

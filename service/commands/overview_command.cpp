@@ -1,7 +1,11 @@
 #include "service/commands/overview_command.hpp"
 
+#include "app/nearest.hpp"
 #include "app/run_to_end.hpp"
+#include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/signals.hpp"
+#include "reactor/waiters.hpp"
 #include "service/overview/changes.hpp"
 #include "service/overview/overview.hpp"
 
@@ -9,7 +13,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -22,68 +28,144 @@ namespace json = boost::json;
 
 /// Rows that move get so long to rest also where the clusters took all the time that there was.
 constexpr reactor::nanoseconds shortest_comparison = std::chrono::seconds(5);
+constexpr reactor::nanoseconds look_again = std::chrono::seconds(1);
 
 struct overview_run {
   reactor::loop& loop;
   service& windlass;
   service* in_force;  // with the policies in force; null: nobody asked for a comparison
   const overview_arguments& arguments;
+  reactor::event& stop;
   int exit_code = success;
 };
 
-/// `compared` with what the policies in force say; none: nobody asked for it.
-int show(const fleet_overview& f, const std::optional<comparison>& compared,
-         const overview_arguments& a) {
+/// Why nothing of that name can be explained: where it is not, and who has not answered.
+std::string not_found(const fleet_overview& f, const std::string& name) {
+  std::string nowhere, wrong, unanswered;
+  std::vector<std::string> names;
+  for (const auto& [api, t] : f.apis)
+    nowhere += (nowhere.empty() ? "no " : ", no ") + t.says.row + " of " +
+               std::to_string(f.clusters.size()) + " clusters has the " + t.says.unit + " \"" +
+               name + "\"";
+  for (const cluster_overview& c : f.clusters) {
+    if (c.state != "Live")
+      unanswered +=
+          "\n  " + c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
+    for (const api_overview& a : c.apis)
+      for (const units::plan_row& r : a.rows) {
+        names.insert(names.end(), {r.name, c.name + "/" + r.name});
+        for (const units::unit& u : r.units)
+          names.insert(names.end(), {u.name, c.name + "/" + u.name});
+        for (const units::row_problem& p : r.problems)
+          if (p.unit.empty())
+            wrong += "\n  " + a.says.row + " " + c.name + "/" + r.name + " is " + p.reason +
+                     (p.message.empty() ? "" : ": " + p.message);
+      }
+  }
+  const std::string meant = did_you_mean(name, names);
+  return nowhere + (meant.empty() ? "; `windlass status -o wide` lists them" : meant) + unanswered +
+         wrong;
+}
+
+json::object document_of(const fleet_overview& f, const std::optional<comparison>& compared,
+                         const overview_arguments& a) {
+  using command = overview_arguments::command;
+  if (a.what == command::status) return status_document(f, a.list);
+  if (a.what == command::explain) {
+    json::object all = explain_document(f, a.list.names.front());
+    for (std::size_t i = 1; i < a.list.names.size(); ++i) {
+      json::object more = explain_document(f, a.list.names[i]);
+      for (json::value& one : more.at("found").as_array())
+        all.at("found").as_array().push_back(std::move(one));
+    }
+    listing items = explained_listing(f, a.list.names, colours::none);
+    items.arrange(a.list);
+    all["items"] = items.items();
+    return all;
+  }
+  json::object all = plan_document(f, a.list);
+  if (!compared) return all;
+  all["changes"] = changes_json(compared->changes);
+  all["uncompared"] = uncompared_json(compared->uncompared);
+  return all;
+}
+
+/// As kubectl, which prints one object where one is named.
+const json::object& as_asked(const json::object& all, const overview_arguments& a) {
+  const json::array& items = all.at("items").as_array();
+  const bool one = a.what != overview_arguments::command::explain && a.list.names.size() == 1 &&
+                   items.size() == 1;
+  return one ? items.front().as_object() : all;
+}
+
+}  // namespace
+
+int show_overview(const fleet_overview& f, const std::optional<comparison>& compared,
+                  const overview_arguments& a) {
+  using command = overview_arguments::command;
   const colours tint = colours_at(STDOUT_FILENO);
-  const extent how = a.output == output_format::wide ? extent::wide : extent::usual;
-  const bool machine = a.output == output_format::json || a.output == output_format::yaml;
-  if (a.what == overview_arguments::command::explain) {
-    if (explain_json(f, a.unit).empty()) {
-      std::string unanswered;
-      for (const cluster_overview& c : f.clusters)
-        if (c.state != "Live")
-          unanswered += "\n  " + c.name + " is " + c.state +
-                        (c.last_error.empty() ? "" : ": " + c.last_error);
-      std::string wrong;
-      for (const cluster_overview& c : f.clusters)
-        for (const api_overview& a : c.apis)
-          for (const units::plan_row& r : a.rows)
-            for (const units::row_problem& p : r.problems)
-              if (p.unit.empty())
-                wrong += "\n  " + a.says.row + " " + c.name + "/" + r.name + " is " + p.reason +
-                         (p.message.empty() ? "" : ": " + p.message);
-      std::string nowhere;
-      for (const auto& [name, t] : f.apis)
-        nowhere += (nowhere.empty() ? "no " : ", no ") + t.says.row + " of " +
-                   std::to_string(f.clusters.size()) + " clusters has the " + t.says.unit + " \"" +
-                   a.unit + "\"";
-      return complain(nowhere + "; `windlass status -o wide` lists them" + unanswered + wrong);
+  const bool wide = a.list.output == output_format::wide;
+  const extent how = wide ? extent::wide : extent::usual;
+  if (a.what == command::explain)
+    for (const std::string& name : a.list.names)
+      if (explain_json(f, name).empty()) return complain(not_found(f, name));
+  if (a.list.output.is_machine()) {
+    const json::object all = document_of(f, compared, a);
+    return write_document(as_asked(all, a), a.list.output);
+  }
+  const std::size_t columns = wide ? any_width : output_columns();
+  page text;
+  if (a.what == command::status || a.list.output.no_headers || a.list.show_labels) {
+    if (a.what == command::explain) {
+      listing all = explained_listing(f, a.list.names, tint);
+      all.arrange(a.list);
+      text = all.text(a.list, columns);
+    } else {
+      // The heading, a line for what was left out and what holds units stand below and above.
+      constexpr std::size_t beside = 12;
+      const std::size_t rows = output_rows();
+      text =
+          status_text(f, how, tint, columns, a.list, rows > 2 * beside ? rows - beside : rows / 2);
+    }
+  } else if (a.what == command::plan) {
+    text = plan_text(f, how, tint, columns);
+    if (compared) text += changes_text(*compared, a.in_force, columns);
+  } else {
+    bool first = true;
+    for (const std::string& name : a.list.names) {
+      if (!std::exchange(first, false)) text += "\n";
+      text += explain_text(f, name, tint, columns);
     }
   }
-  using command = overview_arguments::command;
-  if (machine && compared) {
-    json::object all = plan_document(f);
-    all["changes"] = changes_json(compared->changes);
-    all["uncompared"] = uncompared_json(compared->uncompared);
-    return write_bytes(STDOUT_FILENO, machine_text(all, a.output)) ? success : failure;
-  }
-  if (machine)
-    return write_bytes(STDOUT_FILENO,
-                       machine_text(a.what == command::status ? status_document(f)
-                                    : a.what == command::plan ? plan_document(f)
-                                                              : explain_document(f, a.unit),
-                                    a.output))
-               ? success
-               : failure;
-  const std::size_t columns =
-      how == extent::wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
-  return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, how, tint, columns)
-                                  : compared                ? plan_text(f, how, tint, columns) +
-                                                   changes_text(*compared, a.in_force, columns)
-                                  : a.what == command::plan ? plan_text(f, how, tint, columns)
-                                                            : explain_text(f, a.unit, tint))
-             ? success
-             : failure;
+  return write_out(STDOUT_FILENO, text) ? success : failure;
+}
+
+namespace {
+
+/// The rows that changed since the last look, in the form that was asked for.
+int show_changed(const fleet_overview& f, const overview_arguments& a,
+                 std::map<std::string, std::string>& last, bool say) {
+  const colours tint = colours_at(STDOUT_FILENO);
+  const bool wide = a.list.output == output_format::wide;
+  const auto show_some = [&](const listing& all) {
+    const std::vector<std::size_t> which = all.changed(last);
+    if (!say || which.empty()) return int(success);
+    if (!a.list.output.is_machine())
+      return write_out(STDOUT_FILENO, all.rows_text(a.list, which)) ? int(success) : int(failure);
+    for (const std::size_t i : which)
+      if (const int code = write_document(all.objects()[i].document(), a.list.output);
+          code != success)
+        return code;
+    return int(success);
+  };
+  if (a.what == overview_arguments::command::explain)
+    return show_some(explained_listing(f, a.list.names, tint));
+  for (const auto& [name, t] : f.apis)
+    if (const int code =
+            show_some(rows_listing(f, name, t.says, wide ? extent::wide : extent::usual, tint));
+        code != success)
+      return code;
+  return success;
 }
 
 /// Rows that --image names and no cluster has.
@@ -106,30 +188,62 @@ reactor::awaitable<bool> is_started(service& one, int& exit_code) {
   co_return started.has_value();
 }
 
-reactor::awaitable<void> look_and_show(overview_run& s) {
+/// One look, with the comparison where one is asked for; nothing once a fault was told.
+reactor::awaitable<std::optional<fleet_overview>> look(overview_run& s,  // borrowed
+                                                       std::optional<comparison>& compared) {
   const reactor::steady_time deadline = s.loop.now() + s.arguments.timeout;
-  std::optional<fleet_overview> f;
-  std::optional<comparison> compared;
+  const std::string only = s.arguments.list.only_cluster();
+  fleet_overview f = co_await look_at(s.windlass, s.loop, only, deadline);
+  if (f.clusters.empty() && !only.empty()) {
+    std::vector<std::string> names;
+    for (const k8s::cluster* c : s.windlass.clusters()) names.push_back(c->name());
+    s.exit_code = complain("the fleet has no cluster \"" + only + "\"" + did_you_mean(only, names));
+    co_return std::nullopt;
+  }
+  list_request by = s.arguments.list;
+  // What is explained is found in all of them.
+  if (s.arguments.what == overview_arguments::command::explain) by.names.clear();
+  if (auto chosen = choose(f, by); !chosen) {
+    s.exit_code = complain(chosen.error());
+    co_return std::nullopt;
+  }
+  if (s.in_force) {
+    co_await until_answered(*s.in_force, s.loop, only, deadline);
+    compared = co_await compare(*s.in_force, s.windlass, s.loop, f,
+                                std::max(deadline, s.loop.now() + shortest_comparison));
+  }
+  co_return f;
+}
+
+/// Until a signal ends it, or a look or a write fails.
+reactor::awaitable<void> follow(overview_run& s, const fleet_overview* first) {  // borrowed
+  std::map<std::string, std::string> last;
+  if (first) (void)show_changed(*first, s.arguments, last, false);
+  bool say = !s.arguments.list.watch_only;
+  while (!s.stop.is_set() && s.exit_code == success) {
+    (void)co_await s.stop.wait(s.loop.now() + look_again);
+    if (s.stop.is_set()) co_return;
+    std::optional<comparison> none;
+    const std::optional<fleet_overview> f = co_await look(s, none);
+    if (!f) co_return;
+    s.exit_code = show_changed(*f, s.arguments, last, say);
+    say = true;
+  }
+}
+
+reactor::awaitable<void> look_and_show(overview_run& s) {
   if (co_await is_started(s.windlass, s.exit_code) &&
       (!s.in_force || co_await is_started(*s.in_force, s.exit_code))) {
-    f = co_await look_at(s.windlass, s.loop, s.arguments.cluster, deadline);
-    if (s.in_force) {
-      co_await until_answered(*s.in_force, s.loop, s.arguments.cluster, deadline);
-      compared = co_await compare(*s.in_force, s.windlass, s.loop, *f,
-                                  std::max(deadline, s.loop.now() + shortest_comparison));
-    }
+    std::optional<comparison> compared;
+    const std::optional<fleet_overview> f = co_await look(s, compared);
+    if (f && !s.arguments.list.watch_only) s.exit_code = show_overview(*f, compared, s.arguments);
+    if (f)
+      if (const std::string unknown = unknown_rows(*f, s.arguments); !unknown.empty())
+        s.exit_code = complain("no cluster that answered has " + unknown);
+    if (f && s.arguments.list.is_watching()) co_await follow(s, &*f);
   }
   co_await s.windlass.stop();
   if (s.in_force) co_await s.in_force->stop();
-  if (f) {
-    if (f->clusters.empty() && !s.arguments.cluster.empty()) {
-      s.exit_code = complain("the fleet has no cluster \"" + s.arguments.cluster + "\"");
-    } else {
-      s.exit_code = show(*f, compared, s.arguments);
-      if (const std::string unknown = unknown_rows(*f, s.arguments); !unknown.empty())
-        s.exit_code = complain("no cluster that answered has " + unknown);
-    }
-  }
   s.loop.stop();
 }
 
@@ -151,7 +265,11 @@ int overview_command(const overview_arguments& a, const invocation& i) {
     in_force.emplace(loop, std::move(before), prepared->log);
   }
   service windlass(loop, std::move(prepared->options), prepared->log);
-  overview_run s{loop, windlass, in_force ? &*in_force : nullptr, a};
+  reactor::event stop(loop);
+  std::optional<reactor::signals> signals;
+  if (a.list.is_watching())
+    signals.emplace(loop, reactor::signal_actions{.stop = [&stop] { stop.set(); }, .reload = {}});
+  overview_run s{loop, windlass, in_force ? &*in_force : nullptr, a, stop};
   run_to_end(loop, "overview", look_and_show(s));
   return s.exit_code;
 }
@@ -160,21 +278,27 @@ namespace {
 
 using overview_verb = overview_arguments::command;
 
+constexpr const char* names = "[KIND/][CLUSTER/]NAME of a pool or a node; none = all";
+
 app::command overview_as(overview_verb what, const char* name, const char* about,
                          std::function<void(flags&, overview_arguments&)> declare) {
   overview_arguments begin;
   begin.what = what;
-  return command_of<overview_arguments>(
+  app::command out = command_of<overview_arguments>(
       name, about,
       [declare = std::move(declare)](flags& f, overview_arguments& to) {
         declare_fleet(f, to.fleet);
-        f.output(to.output, output_format::wide);
-        f.value("--cluster", to.cluster, "only this cluster").takes("NAME");
+        declare_listing(
+            f, to.list,
+            {.names = to.what == overview_verb::explain ? nullptr : names, .argument = "POOL"});
         f.seconds("--timeout", to.timeout, "seconds to wait for the clusters' answers")
             .shows_default();
         declare(f, to);
       },
       overview_command, begin);
+  using argument = completed_command::argument;
+  out.takes = what == overview_verb::explain ? argument::unit : argument::row;
+  return out;
 }
 
 void declare_plan(flags& f, overview_arguments& to) {
@@ -205,15 +329,18 @@ void declare_plan(flags& f, overview_arguments& to) {
       .repeated()
       .takes("DIR");
   f.footer(
-      "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --image "
-      "workers=registry.example.com/os/node:42\n  windlass plan --policies "
-      "./new-policies "
-      "--in-force ./policies -o json");
+      "Examples:\n  windlass plan\n  windlass plan cluster-003/workers -o wide\n  windlass plan "
+      "--image workers=registry.example.com/os/node:42\n  windlass plan --policies ./new "
+      "--in-force ./policies");
 }
 
 void declare_explain(flags& f, overview_arguments& to) {
-  f.value("UNIT", to.unit, "node, or cluster/node").required();
-  f.footer("Example:\n  windlass explain prod-eu-1/worker-3");
+  f.value("UNIT", to.list.names, "[KIND/][CLUSTER/]NAME of a node or a pool")
+      .required()
+      .takes("UNIT …");
+  f.footer(
+      "Examples:\n  windlass explain node/worker-3\n  windlass explain prod-eu-1/worker-3\n  "
+      "windlass explain worker-3 -o jsonpath='{.items[*].hold.code}'");
 }
 
 }  // namespace
@@ -223,8 +350,8 @@ std::vector<app::command> overview_commands() {
                       "What is happening: every cluster, pool and node",
                       [](flags& f, overview_arguments&) {
                         f.footer(
-                            "Examples:\n  windlass status --kubeconfig home.yaml\n  windlass "
-                            "status -o wide --cluster prod-eu-1");
+                            "Examples:\n  windlass status\n  windlass status "
+                            "cluster-003/workers -o wide\n  windlass status -l env=prod --watch");
                       }),
           overview_as(overview_verb::plan, "plan",
                       "What would happen next, decided by the planner that `run` uses; writes "

@@ -54,7 +54,7 @@ int run_command(const run_arguments& a, const invocation& i) {
     // As of `plan`: what clusters say of themselves is in what is printed.
     if (look.fleet.log_level == run_arguments().fleet.log_level) look.fleet.log_level = "error";
     look.what = overview_arguments::command::plan;
-    look.output = output_format::json;
+    look.list.output.format = output_format::json;
     look.fleet.service_setups.clear();  // registries are not asked
     return overview_command(look, i);
   }

@@ -114,6 +114,8 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
   if (!c) co_return std::nullopt;
   one.name = std::move(name);
   one.server = c->api().server();
+  for (const auto& [key, value] : c->labels())
+    one.labels.emplace_back(std::string(key.str()), std::string(value.str()));
   one.state = std::string(k8s::name_of(c->state()));
   one.last_error = c->says();
   for (api_overview& a : one.apis)

@@ -15,6 +15,10 @@ namespace cli {
 
 using namespace app;
 
+bool has_nothing(std::string_view cluster_state) {
+  return cluster_state == "CRDMissing" || cluster_state == "Twin";
+}
+
 namespace {
 
 namespace json = boost::json;
@@ -32,6 +36,12 @@ json::object hold_json(const units::hold& h) {
   if (!h.since.empty()) o["since"] = h.since;
   if (!h.by.empty()) o["by"] = h.by;
   return o;
+}
+
+/// Nothing of it is to be done, and nothing is wrong.
+bool rests(const plan_row& r) {
+  return (r.is_done() || (r.units.empty() && r.start.empty() && r.problems.empty())) &&
+         r.forecast.empty() && r.holds.empty() && r.notes.empty() && !r.halted;
 }
 
 json::array holds_json(const std::vector<units::hold>& holds) {
@@ -285,28 +295,40 @@ std::string digest_column(const std::string& target) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
-/// The rows of one API on all clusters.
-page table_of_rows(const fleet_overview& f, const std::string& api, const units::words& says,
-                   extent how, colours tint, std::size_t columns) {
-  std::vector<page> head = {"CLUSTER", "STATE", capitals(says.row), "TARGET"};
-  if (how == extent::wide) {
+/// How bad it is, for a list that shows the worst first.
+unsigned trouble_of(const plan_row& r) {
+  if (r.halted || r.degraded > 0) return 4;
+  if (!r.problems.empty()) return 3;
+  if (!r.holds.empty()) return 2;
+  return r.updated < r.units.size() ? 1 : 0;
+}
+
+}  // namespace
+
+listing rows_listing(const fleet_overview& f, const std::string& api, const units::words& says,
+                     extent how, colours tint) {
+  // What is left out first where the screen is narrow: the slots, the target, the holds, the state.
+  std::vector<list_column> head = {{"CLUSTER"}, {"STATE", 4}, {capitals(says.row)}, {"TARGET", 2}};
+  if (how == extent::wide)
     for (page more : {page(capitals(says.units)), page("UPDATED"), page("UPDATING"),
                       page("DEGRADED"), page("HELD"), page("SLOTS"), page("NOTE")})
-      head.push_back(std::move(more));
-  } else {
-    for (page more : {page("UPDATED"), page("SLOTS"), page("HELD"), page("NOTE")})
-      head.push_back(std::move(more));
-  }
+      head.push_back({std::move(more)});
+  else
+    head.insert(head.end(), {{"UPDATED"}, {"SLOTS", 1}, {"HELD", 3}, {"NOTE"}});
   const std::size_t before_note = head.size() - 1;
-  table t(std::move(head));
+  listing t(std::move(head));
   for (const cluster_overview& c : f.clusters)
     for (const api_overview& a : c.apis) {
       if (a.name != api) continue;
       if (a.rows.empty()) {
-        std::vector<page> cells = {c.name, toned_state(a.state, tint)};
-        cells.resize(before_note, "-");
-        cells.push_back(a.last_error);
-        t.row(std::move(cells));
+        listed_object none{"cluster", {}, {}, c.name, c.labels};
+        none.cells = {c.name, toned_state(a.state, tint)};
+        none.cells.resize(before_note, "-");
+        none.cells.push_back(a.last_error);
+        none.body = {{"api", a.name}, {"state", a.state}};
+        if (!a.last_error.empty()) none.body["lastError"] = a.last_error;
+        none.trouble = a.state == "Live" || has_nothing(a.state) ? 0 : 5;
+        t.add(std::move(none));
       }
       for (const plan_row& r : a.rows) {
         const std::string slots = std::to_string(r.occupied) + "/" + std::to_string(r.capacity),
@@ -325,10 +347,34 @@ page table_of_rows(const fleet_overview& f, const std::string& api, const units:
                std::to_string(r.updated) + "/" + std::to_string(r.units.size()), slots, held});
         }
         cells.push_back(note_of(r, a, how, tint));
-        t.row(std::move(cells));
+        listed_object row{says.row, c.name, {}, r.name, c.labels, std::move(cells)};
+        row.body = {{"api", a.name}, {"state", a.state}};
+        for (auto& member : row_head(r, a.says)) row.body[member.key()] = member.value();
+        row.body["held"] = r.holds.size();
+        row.trouble = trouble_of(r);
+        t.add(std::move(row));
       }
     }
-  return t.text({}, columns);
+  return t;
+}
+
+namespace {
+
+/// What holds units anywhere, once for the fleet.
+page holds_of_fleet(const fleet_overview& f, colours tint, std::size_t columns) {
+  std::map<std::string, std::pair<std::size_t, const units::hold*>> by_code;
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis)
+      for (const plan_row& r : a.rows)
+        for (const units::hold& h : r.holds) {
+          auto& [count, first] = by_code[h.code];
+          if (++count == 1) first = &h;
+        }
+  table t({"HELD", "CODE", "RELEASED BY"});
+  for (const auto& [code, held] : by_code)
+    t.row({std::to_string(held.first), toned(code, tone::busy, tint),
+           toned(held.second->released_by, tone::faint, tint)});
+  return by_code.empty() ? page() : page("\n") + t.text({}, columns);
 }
 
 page table_of_units(const plan_row& r, const units::words& says, colours tint) {
@@ -358,7 +404,11 @@ struct place {
 /// `asked` is "worker-3", "prod/worker-3" or, of a unit whose name has a slash in it, as those in a
 /// namespace have, "trustee/kbs" or "prod/trustee/kbs"; the same of a row. Where a cluster is
 /// called like a namespace both are meant.
-bool is_asked_for(const std::string& asked, const std::string& cluster, const std::string& name) {
+bool is_asked_for(const std::string& asked, const std::string& kind, const std::string& cluster,
+                  const std::string& name) {
+  for (const char* behind : {"/", "s/"})
+    if (const std::string prefix = kind + behind; asked.starts_with(prefix))
+      if (is_asked_for(asked.substr(prefix.size()), kind, cluster, name)) return true;
   return asked == name || (asked.size() == cluster.size() + 1 + name.size() &&
                            asked.starts_with(cluster + "/") && asked.ends_with(name));
 }
@@ -369,9 +419,9 @@ std::vector<place> find_unit(const fleet_overview& f, const std::string& name) {
   for (const cluster_overview& c : f.clusters)
     for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows) {
-        if (is_asked_for(name, c.name, r.name)) rows.push_back({&c, &a, &r, nullptr});
+        if (is_asked_for(name, a.says.row, c.name, r.name)) rows.push_back({&c, &a, &r, nullptr});
         for (const units::unit& u : r.units) {
-          if (is_asked_for(name, c.name, u.name)) units.push_back({&c, &a, &r, &u});
+          if (is_asked_for(name, a.says.unit, c.name, u.name)) units.push_back({&c, &a, &r, &u});
           const std::string_view after_namespace =
               std::string_view(u.name).substr(u.name.find('/') + 1);
           if (name == after_namespace) in_namespaces.push_back({&c, &a, &r, &u});
@@ -413,10 +463,6 @@ page labelled(const std::string& label) {
 
 }  // namespace
 
-bool has_nothing(std::string_view cluster_state) {
-  return cluster_state == "CRDMissing" || cluster_state == "Twin";
-}
-
 json::object status_json(const fleet_overview& f) {
   return fleet_json(f, fill_status);
 }
@@ -449,14 +495,20 @@ json::object plan_json(const fleet_overview& f) {
   });
 }
 
-page status_text(const fleet_overview& f, extent how, colours tint, std::size_t columns) {
+page status_text(const fleet_overview& f, extent how, colours tint, std::size_t columns,
+                 const list_request& asked, std::size_t rows) {
   if (how == extent::wide) columns = any_width;
-  page text = folded(heading(f), columns);
-  bool first = true;
+  page text = asked.output.no_headers ? page() : folded(heading(f), columns);
+  bool first = true, is_long = false;
   for (const auto& [name, t] : f.apis) {
-    if (!std::exchange(first, false)) text += "\n";
-    text += table_of_rows(f, name, t.says, how, tint, columns);
+    if (!std::exchange(first, false) && !asked.output.no_headers) text += "\n";
+    listing all = rows_listing(f, name, t.says, how, tint);
+    all.arrange(asked);
+    is_long = is_long || (rows > 0 && all.objects().size() > rows);
+    text += all.text(asked, columns, rows);
   }
+  if (asked.output.no_headers) return text;
+  if (is_long && how != extent::wide) return text + holds_of_fleet(f, tint, columns);
   for (const cluster_overview& c : f.clusters)
     for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows) {
@@ -479,16 +531,28 @@ page status_text(const fleet_overview& f, extent how, colours tint, std::size_t 
 
 page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t columns) {
   if (how == extent::wide) columns = any_width;
-  page text = folded(heading(f), columns);
+  constexpr std::size_t few = 8;
+  std::size_t resting = 0, rows = 0;
   for (const cluster_overview& c : f.clusters)
     for (const api_overview& a : c.apis) {
-      if (a.rows.empty())
+      rows += std::max<std::size_t>(a.rows.size(), 1);
+      resting += a.rows.empty() ? (a.state == "Live" || has_nothing(a.state) ? 1 : 0)
+                                : static_cast<std::size_t>(std::ranges::count_if(a.rows, rests));
+    }
+  const bool counted = how != extent::wide && rows > few;
+  page head = heading(f);
+  if (counted && resting > 0) head = page(resting == rows ? "Nothing to do. " : "") + head;
+  page text = folded(head, columns);
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis) {
+      if (a.rows.empty() && !(counted && (a.state == "Live" || has_nothing(a.state))))
         text +=
             folded(page("\n") + c.name + ": " + (f.apis.size() > 1 ? page(a.name) + " " : page()) +
                        toned_state(a.state, tint) +
                        (a.last_error.empty() ? page() : page(", ") + a.last_error) + "\n",
                    columns);
       for (const plan_row& r : a.rows) {
+        if (counted && rests(r)) continue;
         text += page("\n") + c.name + "/" + r.name +
                 (r.target.empty() ? page() : page(" → ") + with_short_digests(r.target)) + "\n" +
                 table_of_problems(r, a.says, how, tint, columns);
@@ -524,6 +588,8 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
             text += page("  would ") + p.action + " " + p.unit + "\n";
       }
     }
+  if (counted && resting > 0 && resting < rows)
+    text += page("\n") + std::to_string(resting) + " others have nothing to do\n";
   if (const auto elsewhere = packs_elsewhere(f); !elsewhere.empty())
     text +=
         folded(page("\nthis is what the packs at hand answer; the service at work asks others: ") +
@@ -575,6 +641,28 @@ page explain_text(const fleet_overview& f, const std::string& unit, colours tint
   return folded(text, columns, 10);
 }
 
+listing explained_listing(const fleet_overview& f, const std::vector<std::string>& names,
+                          colours tint) {
+  listing out({{"CLUSTER"}, {"NAME"}, {"STATE"}, {"CODE"}, {"WHY"}});
+  for (const std::string& name : names)
+    for (const place& at : find_unit(f, name)) {
+      const units::hold* h = at.unit ? hold_of(*at.row, at.unit->name) : nullptr;
+      const std::string& full = at.unit ? at.unit->name : at.row->name;
+      const std::size_t slash = full.find('/');
+      listed_object one{at.unit ? at.api->says.unit : at.api->says.row, at.cluster->name,
+                        slash == full.npos ? std::string() : full.substr(0, slash),
+                        slash == full.npos ? full : full.substr(slash + 1), at.cluster->labels};
+      one.cells = {at.cluster->name, full, at.unit ? toned_state(*at.unit, tint) : page("-"),
+                   h ? page(h->code) : page("-"), h ? page(h->sentence) : page()};
+      one.body = at.unit ? unit_json(*at.unit) : row_head(*at.row, at.api->says);
+      one.body.erase("name");
+      one.body[at.api->says.row] = at.row->name;
+      if (h) one.body["hold"] = hold_json(*h);
+      out.add(std::move(one));
+    }
+  return out;
+}
+
 json::array explain_json(const fleet_overview& f, const std::string& unit) {
   json::array all;
   for (const place& at : find_unit(f, unit)) {
@@ -591,15 +679,28 @@ json::array explain_json(const fleet_overview& f, const std::string& unit) {
   return all;
 }
 
-json::object status_document(const fleet_overview& f) {
+namespace {
+
+/// All rows as objects, for paths and templates.
+json::array items_of(const fleet_overview& f, const list_request& asked) {
+  listing all = all_rows(f);
+  all.arrange(asked);
+  return all.items();
+}
+
+}  // namespace
+
+json::object status_document(const fleet_overview& f, const list_request& asked) {
   json::object all = status_json(f);
+  all["items"] = items_of(f, asked);
   all["policies"] = packs_json(f.packs);
   add_packs_elsewhere(all, f);
   return document("FleetStatus", std::move(all));
 }
 
-json::object plan_document(const fleet_overview& f) {
+json::object plan_document(const fleet_overview& f, const list_request& asked) {
   json::object all = plan_json(f);
+  all["items"] = items_of(f, asked);
   add_packs_elsewhere(all, f);
   return document("FleetPlan", std::move(all));
 }
@@ -607,6 +708,7 @@ json::object plan_document(const fleet_overview& f) {
 json::object explain_document(const fleet_overview& f, std::string_view unit) {
   json::object body{{"unit", unit}};
   body["found"] = explain_json(f, std::string(unit));
+  body["items"] = explained_listing(f, {std::string(unit)}, colours::none).items();
   return document("Explanation", std::move(body));
 }
 

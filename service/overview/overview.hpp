@@ -1,8 +1,9 @@
 #pragma once
 
+#include "app/api/plan_row.hpp"
+#include "app/listing.hpp"
 #include "app/output.hpp"
 #include "service/service.hpp"
-#include "app/api/plan_row.hpp"
 
 #include <boost/json/fwd.hpp>
 
@@ -27,6 +28,7 @@ struct api_overview {
 struct cluster_overview {
   std::string name, server, state, last_error;
   std::vector<api_overview> apis;
+  std::vector<std::pair<std::string, std::string>> labels = {};
 };
 
 /// What an API moves on all clusters together.
@@ -74,17 +76,32 @@ boost::json::object plan_json(const fleet_overview& f);
 /// How much a table shows: `wide` has more columns, and everything in one line.
 enum class extent { usual, wide };
 /// Tables and sentences of at most `columns`; wider names and reasons go on in the next line.
-page status_text(const fleet_overview& f, extent how, colours tint,
-                 std::size_t columns = any_width);
+/// Of more than `rows` rows (0: any number) the troubled come first, and what holds units is said
+/// once for the fleet.
+page status_text(const fleet_overview& f, extent how, colours tint, std::size_t columns = any_width,
+                 const list_request& asked = {}, std::size_t rows = 0);
+/// Rows at rest are counted, where there are more than a few.
 page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t columns = any_width);
 /// Why the unit waits; empty when no cluster has it. `unit` is "worker-3" or "prod/worker-3".
 page explain_text(const fleet_overview& f, const std::string& unit, colours tint,
                   std::size_t columns = any_width);
 boost::json::array explain_json(const fleet_overview& f, const std::string& unit);
 
+/// The rows of one API on all clusters as objects, and the clusters that have none of it.
+listing rows_listing(const fleet_overview& f, const std::string& api, const units::words& says,
+                     extent how, colours tint);
+/// Every row of every API as an object, and the clusters that have none.
+listing all_rows(const fleet_overview& f);
+/// What `explain` says of, as objects: nodes and pools of these names.
+listing explained_listing(const fleet_overview& f, const std::vector<std::string>& names,
+                          colours tint);
+/// Keeps the rows and clusters that are asked for. Errors: a sentence, with the nearest names where
+/// one is not there.
+reactor::result<void, std::string> choose(fleet_overview& f, const list_request& asked);
+
 /// The same as documents: FleetStatus, FleetPlan, Explanation {unit, found}.
-boost::json::object status_document(const fleet_overview& f);
-boost::json::object plan_document(const fleet_overview& f);
+boost::json::object status_document(const fleet_overview& f, const list_request& asked = {});
+boost::json::object plan_document(const fleet_overview& f, const list_request& asked = {});
 boost::json::object explain_document(const fleet_overview& f, std::string_view unit);
 
 /// Every hold of the units as they are, with the cluster's name before the unit's.

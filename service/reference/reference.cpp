@@ -190,14 +190,14 @@ std::string documents_page(const std::vector<std::string>& schemas) {
 std::string flags_page(const app::program& all, const std::vector<units::api>& apis) {
   std::string out = page_of(
       "Commands and flags",
-      "What each command says with `--help`. `windlass helm` takes the flags of Helm, see "
+      "What each command says with `--help-all`. `windlass helm` takes the flags of Helm, see "
       "`windlass helm help`. Settings come from a flag, else from the environment, else from "
       "`--config`, else from here.");
   for (const app::command& c : all.commands) {
     std::vector<std::string> words;
     std::istringstream in(c.path);
     for (std::string word; in >> word;) words.push_back(word);
-    words.emplace_back("--help");
+    words.emplace_back("--help-all");
     const app::parse_outcome said =
         app::parse(all, words, [](std::string_view) { return std::string(); }, &apis);
     if (said.out.empty()) continue;

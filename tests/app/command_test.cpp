@@ -2,9 +2,9 @@
 // environment and a file.
 #include "app/command.hpp"
 
-#include "tests/reactor/temporary_folder.hpp"
 #include "app/api/api.hpp"
 #include "app/api/setup.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ void declare_toy(flags& f, toy_options& to) {
   f.value("--apis", to.apis, "which APIs").separated(',').each([&to] { to.named = true; });
   f.choice_of_apis(to.apis, to.named);
   for (const units::api& a : f.apis())
-    if (a.settings) (void)a.settings(f);
+    f.section("Settings of " + a.name), (void)(a.settings ? a.settings(f) : units::api_setup());
   f.config();
 }
 
@@ -85,7 +85,8 @@ TEST(Command, AToyIsPluggedInByOneLine) {
   const parse_outcome help = said({"toy", "play", "--help"});
   EXPECT_EQ(help.exit_code, success);
   EXPECT_THAT(help.out, HasSubstr("--colour"));
-  EXPECT_THAT(help.out, HasSubstr("--speed"));
+  EXPECT_THAT(help.out, testing::Not(HasSubstr("--speed"))) << "of an API";
+  EXPECT_THAT(said({"toy", "play", "--help-all"}).out, HasSubstr("--speed"));
   std::vector<std::string> names;
   for (const completed_command& c : described(toys(), &none)) names.push_back(c.name);
   EXPECT_THAT(names, ElementsAre("", "toy", "toy play"));
@@ -133,15 +134,15 @@ TEST(Command, AFlagOfAnApiThatDoesNotRunIsWrongUsage) {
 TEST(Command, AWordThatIsNotKnownIsNamedAtEachLevel) {
   for (const auto& [words, why] : std::map<std::vector<std::string>, std::string>{
            {{"--nonsense"},
-            "windlass: The following argument was not expected: --nonsense; `windlass --help` "
-            "shows what it takes\n"},
+            "windlass: The following argument was not expected: --nonsense; the program itself "
+            "has --help, --help-all; `windlass --help` shows what it takes\n"},
            {{"--nonsense", "toy", "play", "bear"}, "not expected: --nonsense;"},
            {{"toy", "--nonsense"},
             "windlass toy: The following argument was not expected: --nonsense; `windlass toy "
             "--help` shows what it takes\n"},
            {{"toy", "play", "bear", "--nonsense"}, "not expected: --nonsense;"},
-           {{"tyo"}, "there is no command \"tyo\"; did you mean \"toy\"?"},
-           {{}, "A subcommand is required"}}) {
+           {{"toy", "play", "bear", "--colur", "red"}, "did you mean \"--colour\"?"},
+           {{"tyo"}, "there is no command \"tyo\"; did you mean \"toy\"?"}}) {
     const parse_outcome o = said(words);
     EXPECT_FALSE(o);
     EXPECT_EQ(o.exit_code, wrong_usage);

@@ -1,7 +1,7 @@
 // The command line: how commands, flags, variables and files are read, by the commands of this
 // program.
-#include "cli/commands.hpp"
 #include "bootc/daemon/flags.hpp"
+#include "cli/commands.hpp"
 #include "helm/members/cluster_arguments.hpp"
 #include "service/commands/overview_command.hpp"
 #include "service/commands/rollout/rollout_arguments.hpp"
@@ -201,8 +201,8 @@ TEST(Arguments, ARolloutIsChosenByPoolClusterAndLabels) {
   EXPECT_EQ(r.what, rollout_arguments::command::set_image);
   EXPECT_EQ(r.pool, "workers");
   EXPECT_EQ(r.image, "r/os@sha256:1");
-  EXPECT_EQ(r.clusters, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(r.selector, "env=prod");
+  EXPECT_EQ(r.list.clusters, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(r.list.selector, "env=prod");
   EXPECT_TRUE(r.yes);
 }
 
@@ -216,14 +216,60 @@ TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
            {{"explain"}, "UNIT"},
            {{"--nonsense"}, "windlass: The following argument was not expected: --nonsense"},
            {{"--nonsense=1", "run"}, "--nonsense"},
-           {{"policy", "--nonsense"}, "windlass policy: The following argument was not expected"},
-           {{}, "subcommand"}}) {
+           {{"status", "--kubecofnig", "f"}, "did you mean \"--kubeconfig\"?"},
+           {{"--kubecofnig", "f", "status"}, "did you mean \"--kubeconfig\"?"},
+           {{"policy", "--nonsense"},
+            "windlass policy: The following argument was not expected"}}) {
     const parse_outcome o = parse(words);
     EXPECT_FALSE(o) << named;
     EXPECT_EQ(o.exit_code, 2) << named;
     EXPECT_NE(o.err.find(named), std::string::npos) << o.err;
     EXPECT_EQ(o.out, "");
   }
+}
+
+TEST(Arguments, TheProgramAndItsGroupsAloneAreTheirHelp) {
+  EXPECT_EQ(parse({}).out, parse({"--help"}).out);
+  EXPECT_EQ(parse({}).exit_code, 0);
+  EXPECT_EQ(parse({"rollout"}).out, parse({"rollout", "--help"}).out);
+  EXPECT_NE(parse({"rollout"}).out.find("set-image"), std::string::npos);
+}
+
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    most = std::max(most, page(text.substr(begin, end - begin)).width());
+    begin = end + 1;
+  }
+  return most;
+}
+
+TEST(Arguments, TheFirstScreenOfEachHelpFitsAndAllFlagsAreInTheOther) {
+  const std::vector<units::api> known = apis();
+  for (const completed_command& c : described(program(), &known)) {
+    if (c.name.starts_with("helm") || c.name == "bench") continue;
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at < c.name.size();) {
+      const std::size_t end = std::min(c.name.find(' ', at), c.name.size());
+      words.push_back(c.name.substr(at, end - at));
+      at = end + 1;
+    }
+    words.emplace_back("--help");
+    const std::string first = parse_all(words).out;
+    EXPECT_LE(std::ranges::count(first, '\n'), 24) << first;
+    EXPECT_LE(widest(first), 80u) << first;
+    EXPECT_NE(first.find(c.about.substr(0, 20)), std::string::npos) << first;
+    words.back() = "--help-all";
+    const std::string all = parse_all(words).out;
+    EXPECT_LE(widest(all), 80u) << all;
+    for (const auto& flag : c.flags)
+      if (flag.name != "help" && flag.name != "help-all") {
+        EXPECT_NE(all.find("--" + flag.name), std::string::npos) << c.name;
+      }
+  }
+  EXPECT_EQ(parse_all({"tenant", "list", "--help-all"}).out.find("trustee"), std::string::npos)
+      << "a setting of another API";
 }
 
 TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
@@ -298,7 +344,8 @@ TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
 TEST(Arguments, AnIntervalIsADurationOrSeconds) {
   const auto interval = [](const char* text) -> reactor::nanoseconds {
     const parse_outcome o = parse({"daemon", "--node-name", "w1", "--bootc-poll-interval", text});
-    return o ? o.options<bootc::daemon_arguments>()->poll_interval.value : reactor::nanoseconds::zero();
+    return o ? o.options<bootc::daemon_arguments>()->poll_interval.value
+             : reactor::nanoseconds::zero();
   };
   EXPECT_EQ(interval("5m"), std::chrono::minutes(5));
   EXPECT_EQ(interval("1h30m"), std::chrono::minutes(90));

@@ -105,14 +105,14 @@ TEST(Output, AColumnOfWordsGivesBeforeAWordOfAnotherIsBroken) {
             "0f23c6880a1c  look\n"
             "              for it\n");
   t.row({"437e32e6a80f", "registry.example.com"});
-  EXPECT_EQ(t.text("", 20).text(),
-            "TARGET        NOTE\n"
-            "0f23c6880a1c  look\n"
-            "              for it\n"
-            "437e32e6a80f  regist\n"
-            "              ry.exa\n"
-            "              mple.c\n"
-            "              om\n");
+  EXPECT_EQ(t.text("", 24).text(),
+            "TARGET\n"
+            "    NOTE\n"
+            "0f23c6880a1c\n"
+            "    look for it\n"
+            "437e32e6a80f\n"
+            "    registry.example.com\n")
+      << "no word is broken: the last column goes below";
 }
 
 TEST(Output, MachineTextKeepsItsValueAndShowsNothingUnfit) {

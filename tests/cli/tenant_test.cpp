@@ -137,7 +137,7 @@ TEST(TenantArguments, TheApiNeedNotBeNamed) {
   const auto& a = *list.options<tenant_arguments>();
   EXPECT_EQ(a.fleet.apis, std::vector<std::string>{"tenants"});
   EXPECT_TRUE(a.fleet.apis_named);
-  EXPECT_EQ(a.output, output_format::json);
+  EXPECT_EQ(a.list.output.format, output_format::json);
   EXPECT_EQ(parsed({"tenant", "list", "--apis", "bootc"}).exit_code, 2) << "it is not to choose";
 }
 

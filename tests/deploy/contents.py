@@ -203,7 +203,7 @@ def the_init_container_of_a_server_finds_its_command(work):
 @check
 def has_what_a_person_looks_for(work):
     share = ROOT / "usr/share"
-    commands = re.findall(r"^  ([a-z-]+) {2,}", run("windlass", "--help", work=work).split("Subcommands:")[1].split("\n\n")[0], re.M)
+    commands = re.findall(r"^  ([a-z-]+) {2,}", run("windlass", "--help-all", work=work).split("Commands:")[1].split("\n\n")[0], re.M)
     commands.remove("bench")  # it is in no package
     for name in ["windlass", *(f"windlass-{c}" for c in commands)]:
         page = gzip.decompress((share / f"man/man1/{name}.1.gz").read_bytes()).decode()

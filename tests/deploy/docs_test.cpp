@@ -152,7 +152,8 @@ TEST(Docs, TheProgramKnowsEveryCommandThatIsWritten) {
       continue;
     const auto said = cli::parsed(words);
     ++tried;
-    if (said) continue;
+    // The name of a group alone is its help.
+    if (said || said.exit_code == app::success) continue;
     // A sentence may name a command without what it needs.
     EXPECT_NE(said.err.find("required"), std::string::npos)
         << w.page << ": windlass " << w.text << ": " << said.err;

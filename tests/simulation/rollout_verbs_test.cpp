@@ -63,7 +63,7 @@ protected:
     into.text = [&](const cli::page& p) { out.text += p.text(); };
     into.bytes = [&](const std::string& b) { out.bytes += b; };
     into.complaint = [&](const std::string& c) { out.complaint += c; };
-    auto selector = k8s::label_selector::parse(std::string_view(a.selector));
+    auto selector = k8s::label_selector::parse(std::string_view(a.list.selector));
     EXPECT_TRUE(selector);
     reactor::event stop(loop_);
     out.code = co_await cli::roll(loop_, looking, std::move(a), *selector, stop, into);
@@ -172,7 +172,7 @@ TEST_F(RolloutVerbs, SetTheImageOfEveryClusterAndTheFleetMoves) {
     EXPECT_EQ(s.code, 0) << s.complaint;
     EXPECT_EQ(wishes(), "new new new");
     cli::rollout_arguments watching = ask(verb::status);
-    watching.watch = true;
+    watching.list.watch = true;
     const said seen = co_await say(std::move(watching));
     EXPECT_EQ(seen.code, 0) << seen.complaint;
     EXPECT_NE(seen.text.find("6 of 6 nodes updated, 0 updating, 0 degraded, 0 held"),
@@ -193,8 +193,8 @@ TEST_F(RolloutVerbs, AreLimitedByLabelsAndNames) {
   go([this]() -> awaitable<void> {
     cli::rollout_arguments a = ask(verb::set_image);
     a.yes = true;
-    a.selector = "env=prod";
-    a.clusters = {"cluster-001", "cluster-002"};
+    a.list.selector = "env=prod";
+    a.list.clusters = {"cluster-001", "cluster-002"};
     const said s = co_await say(std::move(a));
     EXPECT_EQ(s.code, 0) << s.complaint;
     EXPECT_EQ(wishes(), "old new old");
@@ -205,7 +205,7 @@ TEST_F(RolloutVerbs, PauseAndResumeWhatAPersonWouldEdit) {
   go([this]() -> awaitable<void> {
     cli::rollout_arguments a = ask(verb::pause);
     a.yes = true;
-    a.clusters = {"cluster-002"};
+    a.list.clusters = {"cluster-002"};
     cli::rollout_arguments back = a;
     back.what = verb::resume;
     const said paused = co_await say(std::move(a));
@@ -235,7 +235,7 @@ TEST_F(RolloutVerbs, ApproveWhatATagOffersWhereItIsAskedFor) {
         EXPECT_NE(s.text.find("Nothing was written; --yes does it."), std::string::npos) << s.text;
         cli::rollout_arguments one = ask(verb::approve);
         one.yes = true;
-        one.clusters = {"cluster-002"};
+        one.list.clusters = {"cluster-002"};
         s = co_await say(std::move(one));
         EXPECT_EQ(s.code, 0) << s.complaint;
         co_await loop_.sleep_for(60s);
@@ -274,13 +274,13 @@ TEST_F(RolloutVerbs, UndoGoesBackAndHistoryTellsBothAndWho) {
     EXPECT_EQ(wishes(), "new new new") << "shown, not done";
     cli::rollout_arguments back = ask(verb::undo);
     back.yes = true;
-    back.clusters = {"cluster-001"};
+    back.list.clusters = {"cluster-001"};
     s = co_await say(std::move(back));
     EXPECT_EQ(s.code, 0) << s.complaint;
     EXPECT_EQ(wishes(), "old new new");
     cli::rollout_arguments told = ask(verb::history);
-    told.output = cli::output_format::json;
-    told.clusters = {"cluster-001"};
+    told.list.output.format = cli::output_format::json;
+    told.list.clusters = {"cluster-001"};
     s = co_await say(std::move(told));
     EXPECT_EQ(s.code, 0) << s.complaint;
     const json::value document = json::parse(s.bytes);
@@ -294,7 +294,7 @@ TEST_F(RolloutVerbs, UndoGoesBackAndHistoryTellsBothAndWho) {
     }
     cli::rollout_arguments again = ask(verb::undo);
     again.yes = true;
-    again.clusters = {"cluster-001"};
+    again.list.clusters = {"cluster-001"};
     again.to_revision = 2;
     s = co_await say(std::move(again));
     EXPECT_EQ(s.code, 0) << s.complaint;
@@ -343,7 +343,7 @@ TEST_F(RolloutVerbs, AWatchEndsAtItsTimeWithOne) {
     a.yes = true;
     (void)co_await say(std::move(a));
     cli::rollout_arguments watching = ask(verb::status);
-    watching.watch = watching.timeout_given = true;
+    watching.list.watch = watching.timeout_given = true;
     watching.timeout = 60s;
     const reactor::steady_time began = loop_.now();
     const said s = co_await say(std::move(watching));
@@ -367,7 +367,7 @@ TEST_F(RolloutVerbs, OfAPoolThatNobodyHasSayWhereTheyLooked) {
 TEST_F(RolloutVerbs, OnNoClusterThatMatchesSayHowManyWereLookedAt) {
   go([this]() -> awaitable<void> {
     cli::rollout_arguments a = ask(verb::pause);
-    a.selector = "env=staging";
+    a.list.selector = "env=staging";
     const said s = co_await say(std::move(a));
     EXPECT_EQ(s.code, 1);
     EXPECT_NE(s.complaint.find("none of 0 clusters"), std::string::npos) << s.complaint;
@@ -378,7 +378,7 @@ TEST_F(RolloutVerbs, OnAClusterThatNobodyKnowsWriteNowhere) {
   go([this]() -> awaitable<void> {
     cli::rollout_arguments a = ask(verb::set_image);
     a.yes = true;
-    a.clusters = {"cluster-001", "cluster-00x"};
+    a.list.clusters = {"cluster-001", "cluster-00x"};
     const said s = co_await say(std::move(a));
     EXPECT_EQ(s.code, 1);
     EXPECT_NE(s.complaint.find("the fleet has no cluster \"cluster-00x\""), std::string::npos)
@@ -420,7 +420,7 @@ TEST_F(RolloutVerbs, GoOnAfterAClusterThatRefusesHalfWay) {
     };
     cli::rollout_arguments a = ask(verb::set_image);
     a.yes = true;
-    a.output = cli::output_format::json;
+    a.list.output.format = cli::output_format::json;
     const said s = co_await say(std::move(a));
     EXPECT_EQ(s.code, 1);
     EXPECT_EQ(wishes(), "new old new");

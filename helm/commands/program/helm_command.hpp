@@ -19,4 +19,8 @@ std::vector<app::command> helm_commands();
 /// was cancelled by a signal.
 int helm_release_command(reactor::loop& l, const std::vector<std::string>& arguments);
 
+/// -o go-template: one of Go's templates on a document, by the engine that renders charts.
+reactor::result<std::string, std::string> apply_go_template(const std::string& text,
+                                                            const boost::json::value& data);
+
 }  // namespace cli

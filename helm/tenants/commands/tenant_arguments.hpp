@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/listing.hpp"
 #include "service/connect.hpp"
 
 #include <string>
@@ -13,12 +14,11 @@ struct tenant_arguments {
   enum class command { list, status, diff, retry } what = command::list;
   fleet_arguments fleet;
   std::string name;      // [NAMESPACE/]NAME; list, retry: empty = all
-  std::string cluster;   // only this one
   bool failed = false;   // retry: all whose phase is Error
   bool upgrade = false;  // retry: also those that are as wanted
   bool yes = false;
   reactor::nanoseconds timeout = std::chrono::seconds(15);
-  output_format output = output_format::text;
+  list_request list;  // which of them, and how they are shown
 };
 
 std::vector<app::command> tenant_commands();

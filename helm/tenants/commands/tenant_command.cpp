@@ -62,13 +62,18 @@ public:
 
 private:
   reactor::awaitable<void> work() {
+    const std::string only = arguments_.list.only_cluster();
     const fleet_overview f =
-        co_await look_at(windlass_, loop_, arguments_.cluster, loop_.now() + arguments_.timeout);
-    if (f.clusters.empty() && !arguments_.cluster.empty()) {
-      exit_code = complain("the fleet has no cluster \"" + arguments_.cluster + "\"");
+        co_await look_at(windlass_, loop_, only, loop_.now() + arguments_.timeout);
+    if (f.clusters.empty() && !only.empty()) {
+      exit_code = complain("the fleet has no cluster \"" + only + "\"");
       co_return;
     }
-    const std::vector<tenants_of_cluster> all = chosen(f);
+    std::vector<tenants_of_cluster> all = chosen(f);
+    if (auto kept = choose_tenants(all, arguments_.list); !kept) {
+      exit_code = complain(kept.error());
+      co_return;
+    }
     const bool nobody = std::ranges::all_of(all, [](const auto& c) { return c.rows.empty(); });
     if (nobody && !arguments_.name.empty()) {
       exit_code = complain(nowhere(all));
@@ -78,11 +83,12 @@ private:
       exit_code = failure;
     switch (arguments_.what) {
       case verb::list:
-        show(tenant_list_document(all),
-             tenant_list_text(all, is_wide() ? extent::wide : extent::usual, tint_, columns()));
+        show(tenant_list_document(all, arguments_.list),
+             tenant_list_text(all, is_wide() ? extent::wide : extent::usual, tint_, columns(),
+                              arguments_.list));
         break;
       case verb::status:
-        show(tenant_status_document(all), tenant_status_text(all, tint_, columns()));
+        show(tenant_status_document(all, arguments_.list), tenant_status_text(all, tint_, columns()));
         break;
       case verb::diff: co_await diff(all); break;
       case verb::retry: co_await retry(all); break;
@@ -94,8 +100,8 @@ private:
     std::vector<tenants_of_cluster> out;
     for (const cluster_overview& c : f.clusters)
       for (const api_overview& a : c.apis) {
-        if (a.name != api_name) continue;
-        tenants_of_cluster one{c.name, a.state, a.last_error, {}};
+        if (a.name != api_name || !arguments_.list.chooses_cluster(c.name)) continue;
+        tenants_of_cluster one{c.name, a.state, a.last_error, {}, c.labels};
         for (const units::plan_row& row : a.rows)
           for (const units::unit& u : row.units) {
             tenant_row r = row_of(c.name, row, u);
@@ -214,17 +220,12 @@ private:
       if (c.state != "Live") exit_code = complain(why_away(c));
   }
 
-  bool is_wide() const { return arguments_.output == output_format::wide; }
-  bool is_machine() const {
-    return arguments_.output == output_format::json || arguments_.output == output_format::yaml;
-  }
-  std::size_t columns() const {
-    return is_wide() ? any_width : size_of_terminal(STDOUT_FILENO).columns;
-  }
+  bool is_wide() const { return arguments_.list.output == output_format::wide; }
+  bool is_machine() const { return arguments_.list.output.is_machine(); }
+  std::size_t columns() const { return is_wide() ? any_width : output_columns(); }
   void show(const json::object& o, const page& text) {
-    const bool written = is_machine()
-                             ? write_bytes(STDOUT_FILENO, machine_text(o, arguments_.output))
-                             : write_out(STDOUT_FILENO, text);
+    const bool written = is_machine() ? write_document(o, arguments_.list.output) == success
+                                      : write_out(STDOUT_FILENO, text);
     if (!written) exit_code = failure;
   }
 
@@ -248,9 +249,8 @@ int tenant_command(const tenant_arguments& a, const invocation& i) {
 
 void add_common(flags& f, tenant_arguments& to) {
   declare_fleet(f, to.fleet);
-  f.value("--cluster", to.cluster, "only this cluster").takes("NAME");
   f.seconds("--timeout", to.timeout, "seconds to wait for the clusters' answers").shows_default();
-  f.output(to.output, output_format::wide);
+  declare_listing(f, to.list, {.follows = list_flags::watch::none});
 }
 void add_name(flags& f, tenant_arguments& to, bool required) {
   f.value("NAME", to.name, "[NAMESPACE/]NAME of the Tenant, on every cluster that has it")
@@ -258,7 +258,9 @@ void add_name(flags& f, tenant_arguments& to, bool required) {
 }
 
 void declare_list(flags& f, tenant_arguments&) {
-  f.footer("Example:\n  windlass tenant list --chart-name demo --chart-version 1.2.0");
+  f.footer(
+      "Examples:\n  windlass tenant list\n  windlass tenant list -n shops -o wide\n  windlass "
+      "tenant list --field-selector phase=Error -o name");
 }
 void declare_status(flags& f, tenant_arguments& to) {
   add_name(f, to, true);

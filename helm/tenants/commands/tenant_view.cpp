@@ -4,7 +4,9 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 namespace cli {
 namespace {
@@ -101,37 +103,72 @@ std::string why_away(const tenants_of_cluster& c) {
   return c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
 }
 
-page tenant_list_text(const std::vector<tenants_of_cluster>& all, extent how, colours tint,
-                      std::size_t columns) {
-  std::vector<page> head = {"CLUSTER", "TENANT", "PHASE", "HAS", "ACTION"};
+namespace {
+
+listing list_of(const std::vector<tenants_of_cluster>& all, extent how, colours tint) {
+  // What is left out first where the screen is narrow: the action, what it has.
+  std::vector<list_column> head = {{"CLUSTER"}, {"TENANT"}, {"PHASE"}, {"HAS", 2}, {"ACTION", 1}};
   const bool wide = how == extent::wide;
-  if (wide) head.insert(head.end(), {"TO", "RELEASE"});
-  head.emplace_back("NOTE");
-  table t(std::move(head));
+  if (wide) head.insert(head.end(), {{"TO"}, {"RELEASE"}});
+  head.push_back({"NOTE"});
+  listing t(std::move(head));
   for (const tenants_of_cluster& c : all)
     for (const tenant_row& r : c.rows) {
-      std::vector<page> cells = {r.cluster, r.tenant, toned(r.phase, tone_of_phase(r.phase), tint),
-                                 either(r.from), r.action};
-      if (wide) cells.insert(cells.end(), {r.to, r.release});
-      cells.emplace_back(r.hold               ? toned(r.hold->code, tone::busy, tint)
-                         : r.phase == "Error" ? page(r.message)
-                                              : page());
-      t.row(std::move(cells));
+      const std::size_t slash = std::min(r.tenant.find('/'), r.tenant.size());
+      const bool has_namespace = slash < r.tenant.size();
+      listed_object one{"tenant", r.cluster,
+                        has_namespace ? r.tenant.substr(0, slash) : std::string(),
+                        has_namespace ? r.tenant.substr(slash + 1) : r.tenant, c.labels};
+      one.cells = {r.cluster, r.tenant, toned(r.phase, tone_of_phase(r.phase), tint),
+                   either(r.from), r.action};
+      if (wide) one.cells.insert(one.cells.end(), {r.to, r.release});
+      one.cells.emplace_back(r.hold               ? toned(r.hold->code, tone::busy, tint)
+                             : r.phase == "Error" ? page(r.message)
+                                                  : page());
+      one.body = json_of(r);
+      one.trouble = r.phase == "Error" ? 2 : r.hold ? 1 : 0;
+      t.add(std::move(one));
     }
-  page text = folded(heading_of(all), columns);
-  for (const tenants_of_cluster& c : all)
-    if (!c.rows.empty()) {
-      text += t.text({}, columns);
-      break;
-    }
-  return text + away(all, tint, columns);
+  return t;
 }
 
-json::object tenant_list_document(const std::vector<tenants_of_cluster>& all) {
+json::array items_of(const std::vector<tenants_of_cluster>& all, const list_request& asked) {
+  listing list = list_of(all, extent::wide, colours::none);
+  list.arrange(asked);
+  return list.items();
+}
+
+}  // namespace
+
+reactor::result<void, std::string> choose_tenants(std::vector<tenants_of_cluster>& all,
+                                                  const list_request& asked) {
+  listing chosen = list_of(all, extent::usual, colours::none);
+  if (auto kept = chosen.choose(asked); !kept) return kept;
+  std::set<std::pair<std::string, std::string>> names;
+  for (const listed_object& o : chosen.objects())
+    names.emplace(o.cluster, (o.ns.empty() ? "" : o.ns + "/") + o.name);
+  for (tenants_of_cluster& c : all)
+    std::erase_if(c.rows,
+                  [&](const tenant_row& r) { return !names.contains({r.cluster, r.tenant}); });
+  return {};
+}
+
+page tenant_list_text(const std::vector<tenants_of_cluster>& all, extent how, colours tint,
+                      std::size_t columns, const list_request& asked) {
+  listing list = list_of(all, how, tint);
+  list.arrange(asked);
+  const page rows = list.text(asked, columns);
+  if (asked.output.no_headers) return rows;
+  return folded(heading_of(all), columns) + rows + away(all, tint, columns);
+}
+
+json::object tenant_list_document(const std::vector<tenants_of_cluster>& all,
+                                  const list_request& asked) {
   json::array rows;
   for (const tenants_of_cluster& c : all)
     for (const tenant_row& r : c.rows) rows.push_back(json_of(r));
   json::object o{{"tenants", std::move(rows)}};
+  o["items"] = items_of(all, asked);
   o["clusters"] = clusters_json(all);
   return document("TenantList", std::move(o));
 }
@@ -165,7 +202,8 @@ page tenant_status_text(const std::vector<tenants_of_cluster>& all, colours tint
   return text + away(all, tint, columns);
 }
 
-json::object tenant_status_document(const std::vector<tenants_of_cluster>& all) {
+json::object tenant_status_document(const std::vector<tenants_of_cluster>& all,
+                                    const list_request& asked) {
   json::array rows;
   for (const tenants_of_cluster& c : all)
     for (const tenant_row& r : c.rows) {
@@ -183,6 +221,7 @@ json::object tenant_status_document(const std::vector<tenants_of_cluster>& all) 
       rows.push_back(std::move(one));
     }
   json::object o{{"tenants", std::move(rows)}};
+  o["items"] = items_of(all, asked);
   o["clusters"] = clusters_json(all);
   return document("TenantStatus", std::move(o));
 }

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "app/api/hold.hpp"
 #include "app/output.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "service/overview/overview.hpp"
-#include "app/api/hold.hpp"
 
 #include <boost/json/fwd.hpp>
 
@@ -32,18 +32,25 @@ struct tenant_row {
 struct tenants_of_cluster {
   std::string name, state, last_error;
   std::vector<tenant_row> rows;
+  std::vector<std::pair<std::string, std::string>> labels = {};
 };
 
 /// "cluster-001 is Unreachable: connection refused".
 std::string why_away(const tenants_of_cluster& c);
 
+/// Keeps those that are asked for. Errors: a sentence about a selector or a path.
+reactor::result<void, std::string> choose_tenants(std::vector<tenants_of_cluster>& all,
+                                                  const list_request& asked);
+
 page tenant_list_text(const std::vector<tenants_of_cluster>& all, extent how, colours tint,
-                      std::size_t columns);
-boost::json::object tenant_list_document(const std::vector<tenants_of_cluster>& all);
+                      std::size_t columns, const list_request& asked = {});
+boost::json::object tenant_list_document(const std::vector<tenants_of_cluster>& all,
+                                         const list_request& asked = {});
 
 page tenant_status_text(const std::vector<tenants_of_cluster>& all, colours tint,
                         std::size_t columns);
-boost::json::object tenant_status_document(const std::vector<tenants_of_cluster>& all);
+boost::json::object tenant_status_document(const std::vector<tenants_of_cluster>& all,
+                                           const list_request& asked = {});
 
 /// What an operation would change, or why that cannot be said.
 struct tenant_difference {

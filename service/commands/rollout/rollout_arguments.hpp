@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/listing.hpp"
 #include "service/connect.hpp"
 
 #include <string>
@@ -23,15 +24,13 @@ struct rollout_arguments {
   } what = command::status;
   fleet_arguments fleet;
   std::string pool, image;
-  std::string digest;                 // approve: empty = what waits for approval
-  std::vector<std::string> clusters;  // by name; none = all
-  std::string selector;               // of cluster labels: "env=prod,tier!=edge"
-  std::size_t to_revision = 0;        // undo: 0 = the one before
-  bool yes = false, watch = false;
+  std::string digest;           // approve: empty = what waits for approval
+  list_request list;            // which clusters, and how they are shown
+  std::size_t to_revision = 0;  // undo: 0 = the one before
+  bool yes = false;
   bool force = false;  // also what another field manager has written
   reactor::nanoseconds timeout = std::chrono::seconds(15);
   bool timeout_given = false;
-  output_format output = output_format::text;
 };
 
 std::vector<app::command> rollout_commands();

@@ -1,4 +1,5 @@
 // `windlass rollout`: what a person would edit on each cluster, shown first.
+#include "app/nearest.hpp"
 #include "app/run_to_end.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
@@ -50,15 +51,10 @@ struct rolling {
   }
 };
 
-bool is_machine(output_format f) {
-  return f == output_format::json || f == output_format::yaml;
-}
-
 /// The overview without the clusters that were not asked for and the rows of other names.
 fleet_overview chosen_of(fleet_overview f, const rolling& r) {
-  const auto& names = r.arguments.clusters;
   std::erase_if(f.clusters, [&](const cluster_overview& c) {
-    if (!names.empty() && std::ranges::find(names, c.name) == names.end()) return true;
+    if (!r.arguments.list.chooses_cluster(c.name)) return true;
     if (r.selector.empty()) return false;
     for (const k8s::cluster* running : r.windlass.clusters())
       if (running->name() == c.name) return !r.selector.matches(running->labels());
@@ -106,12 +102,28 @@ reactor::awaitable<fleet_overview> look(rolling& r, reactor::steady_time until) 
   co_return chosen_of(std::move(all), r);
 }
 
-void show_status(const fleet_overview& f, const rolling& r) {
-  if (is_machine(r.arguments.output)) {
-    r.out.bytes(machine_text(status_document(f), r.arguments.output));
-  } else {
-    r.out.text(status_text(f, extent::usual, r.out.tint, r.out.columns));
-  }
+void show_document(const json::object& all, rolling& r) {
+  auto text = document_text(all, r.arguments.list.output);
+  if (text)
+    r.out.bytes(std::move(*text));
+  else
+    r.exit_code = r.complain(text.error());
+}
+
+bool is_wide(const rolling& r) {
+  return r.arguments.list.output == output_format::wide;
+}
+std::size_t width_of(const rolling& r) {
+  return is_wide(r) ? any_width : r.out.columns;
+}
+
+void show_status(const fleet_overview& f, rolling& r) {
+  const list_request& asked = r.arguments.list;
+  if (asked.output.is_machine())
+    show_document(status_document(f, asked), r);
+  else
+    r.out.text(status_text(f, is_wide(r) ? extent::wide : extent::usual, r.out.tint, width_of(r),
+                           asked));
 }
 
 /// A line whenever something moved, until every cluster has it, a signal comes, or --timeout is
@@ -349,12 +361,12 @@ reactor::awaitable<void> show_history(rolling& r, const fleet_overview& f) {  //
     document["history"] = history_json(known);
     documents.push_back(std::move(document));
   }
-  if (is_machine(r.arguments.output)) {
+  if (r.arguments.list.output.is_machine()) {
     json::object o{{"name", r.arguments.pool}};
     o["clusters"] = std::move(documents);
-    r.out.bytes(machine_text(document("RolloutHistory", std::move(o)), r.arguments.output));
+    show_document(document("RolloutHistory", std::move(o)), r);
   } else {
-    r.out.text(t.text({}, r.out.columns));
+    r.out.text(t.text({}, width_of(r)));
   }
 }
 
@@ -404,9 +416,9 @@ std::vector<std::string> away(const fleet_overview& f) {
   return all;
 }
 
-void show_changes(const std::vector<change>& all, const rolling& r) {
-  if (is_machine(r.arguments.output)) {
-    r.out.bytes(machine_text(changes_json(all, r), r.arguments.output));
+void show_changes(const std::vector<change>& all, rolling& r) {
+  if (r.arguments.list.output.is_machine()) {
+    show_document(changes_json(all, r), r);
     return;
   }
   table t({"CLUSTER", "UNITS", "TARGET NOW", "BECOMES", "RESULT"});
@@ -415,7 +427,7 @@ void show_changes(const std::vector<change>& all, const rolling& r) {
            c.written         ? toned("written", tone::good, r.out.tint)
            : c.error.empty() ? toned("not written", tone::faint, r.out.tint)
                              : toned(c.error, tone::bad, r.out.tint)});
-  page text = t.text({}, r.out.columns);
+  page text = t.text({}, width_of(r));
   if (!r.arguments.yes) text += "Nothing was written; --yes does it.\n";
   r.out.text(text);
 }
@@ -430,9 +442,12 @@ std::string unknown_clusters(const rolling& r) {
   const json::value parsed = json::parse(entries);
   for (const json::value& one : parsed.as_array())
     known.emplace_back(one.as_object().at("name").as_string());
-  for (const std::string& name : r.arguments.clusters)
-    if (std::ranges::find(known, name) == known.end())
-      text += (text.empty() ? "" : ", ") + ("\"" + name + "\"");
+  for (const std::string& name : r.arguments.list.clusters) {
+    list_request one;
+    one.clusters = {name};
+    if (std::ranges::none_of(known, [&](const auto& k) { return one.chooses_cluster(k); }))
+      text += (text.empty() ? "" : ", ") + ("\"" + name + "\"") + did_you_mean(name, known);
+  }
   return text;
 }
 
@@ -449,8 +464,16 @@ reactor::awaitable<void> work(rolling& r) {  // borrowed
     co_return;
   }
   if (r.arguments.what == verb::status) {
-    show_status(f, r);
-    if (r.arguments.watch) co_await watch(r, f, r.arguments.timeout_given ? until : reactor::never);
+    fleet_overview shown = f;
+    list_request order;
+    order.sort_by = r.arguments.list.sort_by;
+    if (auto chosen = choose(shown, order); !chosen) {
+      r.exit_code = r.complain(chosen.error());
+      co_return;
+    }
+    if (!r.arguments.list.watch_only) show_status(shown, r);
+    if (r.arguments.list.is_watching())
+      co_await watch(r, f, r.arguments.timeout_given ? until : reactor::never);
     co_return;
   }
   if (r.arguments.what == verb::history) {
@@ -491,8 +514,9 @@ namespace {
 
 int rollout_command(const rollout_arguments& a, const invocation& i) {
   reactor::loop loop;
-  auto selector = k8s::label_selector::parse(std::string_view(a.selector));
-  if (!selector) return complain("--selector " + a.selector + ": " + selector.error(), wrong_usage);
+  auto selector = k8s::label_selector::parse(std::string_view(a.list.selector));
+  if (!selector)
+    return complain("--selector " + a.list.selector + ": " + selector.error(), wrong_usage);
   int code = success;
   auto prepared = prepare_service(loop, a.fleet, i, code);
   if (!prepared) return code;
@@ -504,7 +528,7 @@ int rollout_command(const rollout_arguments& a, const invocation& i) {
   out.text = [](const page& text) { write_out(STDOUT_FILENO, text); };
   out.bytes = [](const std::string& text) { write_bytes(STDOUT_FILENO, text); };
   out.complaint = [](const std::string& text) { complain(text); };
-  out.columns = size_of_terminal(STDOUT_FILENO).columns;
+  out.columns = output_columns();
   out.tint = colours_at(STDOUT_FILENO);
   const auto body = [&]() -> reactor::awaitable<void> {
     auto started = co_await windlass.start();
@@ -523,23 +547,21 @@ int rollout_command(const rollout_arguments& a, const invocation& i) {
 void add_common(flags& f, rollout_arguments& to) {
   declare_fleet(f, to.fleet);
   f.value("POOL", to.pool, "name of the pool").required();
-  f.value("--cluster", to.clusters, "only these clusters")
-      .separated(',')
-      .repeated()
-      .takes("NAME,…");
-  f.value("-l,--selector", to.selector,
-          "only clusters whose labels match, as in env=prod,tier!=edge")
-      .takes("SELECTOR");
   f.seconds("--timeout", to.timeout,
             "seconds to wait for the clusters' answers; of `status --watch` until it is over, with "
             "exit code 1, where it is given")
       .shows_default()
       .each([&to] { to.timeout_given = true; });
-  f.output(to.output);
+  f.output(to.list.output, output_format::wide);
+  declare_clusters(f, to.list);
 }
 void declare_status(flags& f, rollout_arguments& to) {
-  f.on("--watch", to.watch, "go on until every cluster has it");
-  f.footer("Example:\n  windlass rollout status workers --watch");
+  declare_order(f, to.list);
+  f.on("-w,--watch", to.list.watch, "go on until every cluster has it").matters();
+  f.on("--watch-only", to.list.watch_only, "the same without the table at the beginning");
+  f.footer(
+      "Examples:\n  windlass rollout status workers\n  windlass rollout status workers --watch\n"
+      "  windlass rollout status workers -l env=prod -o wide");
 }
 void add_writing(flags& f, rollout_arguments& to, const std::string& example) {
   f.on("-y,--yes", to.yes, "do it; without it the change is only shown");
@@ -575,7 +597,7 @@ void declare_approve(flags& f, rollout_arguments& to) {
 }  // namespace
 
 std::vector<app::command> rollout_commands() {
-  return family<rollout_arguments>(
+  std::vector<app::command> all = family<rollout_arguments>(
       {"rollout", "Look at, pause, resume, begin or approve a pool's rollout on the fleet"},
       {{"status", "How far it is", verb::status, declare_status},
        {"pause", "No further node starts", verb::pause, declare_pause},
@@ -587,6 +609,9 @@ std::vector<app::command> rollout_commands() {
         declare_history},
        {"undo", "Ask for the image before, or that of a revision", verb::undo, declare_undo}},
       add_common, rollout_command);
+  for (app::command& c : all)
+    if (c.declare) c.takes = completed_command::argument::row;
+  return all;
 }
 
 }  // namespace cli

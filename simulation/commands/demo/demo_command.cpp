@@ -39,7 +39,7 @@ struct demo_arguments {
   ui_arguments ui;
   std::string metrics_address = "0";
   std::uint64_t seed = 1;
-  output_format output = output_format::text;
+  output_choice output;
 };
 
 /// The folder to edit: the user's, or a copy of the stock rollout pack.
@@ -222,7 +222,7 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   if (machine) {
     boost::json::object o = demo::result_json(world, p.result);
     if (a.simulate) o["trace"] = std::to_string(world.trace_hash());
-    write_bytes(STDOUT_FILENO, machine_text(o, a.output));
+    (void)write_document(o, a.output);
   } else {
     page told = demo::result_text(world, p.result, tint);
     if (a.keep && a.dir.empty()) told += page("kept: ") + *dir + "\n";

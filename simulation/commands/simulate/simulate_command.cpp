@@ -28,7 +28,7 @@ struct simulate_arguments {
   std::uint64_t seed = 1, seeds = 10;
   std::size_t jobs = 0;  // processes side by side; 0: as many as there are processors
   bool html = false;     // a report that `output` does not know
-  output_format output = output_format::text;
+  output_choice output;
 };
 
 reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
@@ -122,7 +122,7 @@ int simulate_command(const simulate_arguments& a, const invocation& i) {
   else if (a.output == output_format::text)
     write_out(STDOUT_FILENO, simulate::report_text(out, again, colours_at(STDOUT_FILENO)));
   else
-    write_bytes(STDOUT_FILENO, machine_text(simulate::report_json(out, again), a.output));
+    (void)write_document(simulate::report_json(out, again), a.output);
   return out.failing_seeds.empty() ? success : failure;
 }
 

@@ -1,0 +1,258 @@
+// Command lines as a kubectl user types them, on a fleet of three clusters, and what is printed.
+#include "cli/commands.hpp"
+#include "service/commands/overview_command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+
+namespace cli {
+namespace {
+
+units::plan_row pool(const std::string& name, std::size_t nodes, std::size_t updated) {
+  units::plan_row r;
+  r.name = name;
+  r.target = "sha256:" + std::string(64, 'a');
+  r.capacity = 1;
+  r.updated = updated;
+  for (std::size_t i = 1; i <= nodes; ++i) {
+    units::unit u;
+    u.name = "worker-" + std::to_string(i);
+    u.state = i <= updated ? "UpToDate" : "Pending";
+    u.is = i <= updated ? units::standing::done : units::standing::moving;
+    r.units.push_back(u);
+    if (i > updated) {
+      r.holds.push_back({u.name, "slot-full", "every reboot slot of the pool is taken",
+                         "a node in a slot is updated and Ready"});
+      r.forecast = r.holds;
+    }
+  }
+  return r;
+}
+
+fleet_overview fleet() {
+  const units::words says{"pool", "pools", "node", "nodes"};
+  fleet_overview f;
+  f.apis = {{"bootc", {says}}};
+  const auto add = [&](std::string name, std::string env, std::string state,
+                       std::vector<units::plan_row> rows) {
+    cluster_overview c{
+        name, "https://" + name, state, state == "Live" ? "" : "connection refused", {}};
+    c.apis.push_back({"bootc", says, state, c.last_error, std::move(rows)});
+    c.labels = {{"env", env}};
+    f.clusters.push_back(std::move(c));
+  };
+  add("cluster-001", "prod", "Live", {pool("workers", 2, 2), pool("edge", 1, 1)});
+  add("cluster-002", "test", "Live", {pool("workers", 3, 1)});
+  add("cluster-010", "prod", "Unreachable", {});
+  sum_up(f);
+  return f;
+}
+
+struct printed {
+  int code;
+  std::string out, err;
+};
+
+/// What the program does with the words once it has looked at the fleet.
+printed said(const std::vector<std::string>& words) {
+  const std::vector<units::api> known = apis();
+  const parse_outcome o =
+      app::parse(program(), words, [](std::string_view) { return std::string(); }, &known);
+  if (!o) return {o.exit_code, o.out, o.err};
+  const auto* a = o.options<overview_arguments>();
+  if (!a) return {success, {}, {}};
+  fleet_overview f = fleet();
+  list_request by = a->list;
+  if (a->what == overview_arguments::command::explain) by.names.clear();
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const auto chosen = choose(f, by);
+  const int code = chosen ? show_overview(f, std::nullopt, *a) : complain(chosen.error());
+  return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> out(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '\'')
+      quoted = !quoted;
+    else if (c == ' ' && !quoted)
+      out.emplace_back();
+    else
+      out.back() += c;
+  }
+  return out;
+}
+
+struct row {
+  const char* line;
+  int code;
+  const char* has;           // in what is printed, on either stream
+  const char* has_not = "";  // nor this
+};
+
+TEST(KubectlHabits, EachCommandLineDoesWhatAKubectlUserExpects) {
+  const row rows[] = {
+      {"status", 0, "CLUSTER      STATE        POOL     TARGET"},
+      {"status", 0, "cluster-010  Unreachable  -"},
+      {"status workers", 0, "cluster-002", "edge"},
+      {"status cluster-002/workers", 0, "cluster-002", "cluster-001"},
+      {"status pool/edge", 0, "edge", "cluster-002"},
+      {"status pools/cluster-001/edge", 0, "edge", "workers"},
+      {"status node/cluster-002/worker-3", 0, "cluster-002", "cluster-001"},
+      {"status workers edge", 0, "edge", "cluster-010"},
+      {"status wrokers", 1, "no pool \"wrokers\" is found; did you mean \"workers\"?"},
+      {"status --cluster cluster-002", 0, "cluster-002", "cluster-001"},
+      {"status --cluster cluster-00*", 0, "cluster-001", "cluster-010"},
+      {"status --cluster cluster-001,cluster-010", 0, "cluster-010", "cluster-002"},
+      {"status --cluster 'cluster-?02'", 0, "cluster-002", "cluster-001"},
+      {"status -l env=test", 0, "cluster-002", "cluster-001"},
+      {"status -l env!=prod", 0, "cluster-002", "cluster-001"},
+      {"status -l 'env in (prod)'", 0, "cluster-001", "cluster-002"},
+      {"status --selector env=prod", 0, "cluster-010", "cluster-002"},
+      {"status -l ,,", 1, "--selector"},
+      {"status --field-selector metadata.name=edge", 0, "edge", "cluster-002"},
+      {"status --field-selector state!=Live", 0, "Unreachable", "cluster-001"},
+      {"status --field-selector nonsense=1", 1, "field label not supported: nonsense"},
+      {"status --field-selector nonsense", 1, "invalid field selector"},
+      {"status --no-headers", 0, "cluster-001  Live", "CLUSTER"},
+      {"status --no-headers", 0, "cluster-001  Live", "3 clusters"},
+      {"status --show-labels", 0, "env=prod"},
+      {"status --show-labels", 0, "LABELS"},
+      {"status --sort-by .metadata.name --no-headers workers edge", 0, "edge"},
+      {"status --sort-by '{.metadata.name}' -o name", 0,
+       "cluster/cluster-010\npool/cluster-001/edge\n"},
+      {"status --sort-by .nope", 1, "couldn't find any field with path \".nope\""},
+      {"status -o name", 0,
+       "pool/cluster-001/workers\npool/cluster-001/edge\npool/cluster-002/workers\n"},
+      {"status -o=name workers", 0, "pool/cluster-001/workers\npool/cluster-002/workers\n", "edge"},
+      {"status -oname workers", 0, "pool/cluster-001/workers\n"},
+      {"status --output name workers", 0, "pool/cluster-001/workers\n"},
+      {"status --output=name workers", 0, "pool/cluster-001/workers\n"},
+      {"status -o wide", 0, "DEGRADED"},
+      {"status -o json", 0, "\"kind\": \"FleetStatus\""},
+      {"status -o yaml", 0, "kind: FleetStatus"},
+      {"status cluster-002/workers -o json", 0, "\"kind\": \"Pool\"", "FleetStatus"},
+      {"status cluster-002/workers -o yaml", 0, "kind: Pool"},
+      {"status cluster-002/workers -o jsonpath={.metadata.name}", 0, "workers", "\n"},
+      {"status -o jsonpath={.items[*].metadata.name}", 0, "workers edge workers cluster-010"},
+      {"status -o 'jsonpath={range .items[*]}{.cluster}/{.metadata.name}{\"\\n\"}{end}'", 0,
+       "cluster-001/workers\ncluster-001/edge\n"},
+      {"status -o 'jsonpath={.items[?(@.metadata.name==\"edge\")].cluster}'", 0, "cluster-001"},
+      {"status -o jsonpath={.items[0].metadata.labels.env}", 0, "prod"},
+      {"status -o jsonpath={.items[9]}", 1, "array index out of bounds: index 9, length 4"},
+      {"status -o jsonpath={.items", 2, "unclosed action"},
+      {"status -o jsonpath=", 2, "template format specified but no template given"},
+      {"status -o jsonpath-file=/absent", 2, "cannot read the file /absent"},
+      {"status -o jsonpath-as-json={.items[0].metadata.name}", 0, "[\n  \"workers\"\n]\n"},
+      {"status -o 'go-template={{range .items}}{{.metadata.name}} {{end}}'", 0,
+       "workers edge workers cluster-010 "},
+      {"status -o 'go-template={{.nope'", 1, "error executing template"},
+      {"status -o custom-columns=NAME:.metadata.name,C:.cluster workers", 0,
+       "NAME     C\nworkers  cluster-001\nworkers  cluster-002\n"},
+      {"status -o custom-columns=NAME:.metadata.name,X:.nope edge", 0, "NAME  X\nedge  <none>\n"},
+      {"status -o custom-columns=NAME:metadata.name --no-headers edge", 0, "edge\n", "NAME"},
+      {"status -o custom-columns=NAME", 2,
+       "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>"},
+      {"status -o xml", 2, "unable to match a printer suitable for the output format \"xml\""},
+      {"status -A -n default", 0, "cluster-001"},
+      {"status --color always", 0, "\033[32mLive"},
+      {"status --color never", 0, "Live", "\033["},
+      {"status -v=6 edge", 0, "edge"},
+      {"status --watsh", 2, "did you mean \"--watch\"?"},
+      {"plan", 0, "cluster-002/workers"},
+      {"plan cluster-002/workers", 0, "goes first", "cluster-001"},
+      {"plan -o name", 0, "pool/cluster-002/workers"},
+      {"plan -l env=test -o jsonpath={.items[*].cluster}", 0, "cluster-002"},
+      {"plan nothere", 1, "no pool \"nothere\" is found"},
+      {"explain node/worker-3", 0, "every reboot slot of the pool is taken"},
+      {"explain cluster-002/worker-3", 0, "slot-full"},
+      {"explain worker-3 -o jsonpath={.items[*].hold.code}", 0, "slot-full"},
+      {"explain worker-3 -o name", 0, "node/cluster-002/worker-3\n"},
+      {"explain worker-2 worker-3 -o name", 0, "node/cluster-001/worker-2\n"},
+      {"explain pool/edge", 0, "1 of 1 nodes updated"},
+      {"explain wroker-3", 1, "did you mean \"worker-3\"?"},
+      {"explain", 2, "UNIT"},
+      {"rollout", 0, "set-image"},
+      {"rollout status workers -w --cluster prod-*", 0, ""},
+      {"rollout status workers -o jsonpath={.items", 2, "unclosed action"},
+      {"tenant list -A -o custom-columns=N:.metadata.name", 0, ""},
+      {"tenant list -n shops --sort-by .metadata.name", 0, ""},
+      {"trustee list -o jsonpath={.objects}", 0, ""},
+      {"release diff aws 1.0.0 1.1.0 --dir x -o jsonpath={.decision}", 0, ""},
+      {"cluster list -l env=prod -o name", 0, ""},
+      {"policy list -o jsonpath={.packs[*].name}", 0, ""},
+  };
+  static_assert(std::size(rows) >= 60);
+  for (const row& r : rows) {
+    ::unsetenv("CLICOLOR_FORCE");
+    ::unsetenv("NO_COLOR");
+    const printed p = said(split(r.line));
+    EXPECT_EQ(p.code, r.code) << r.line << "\n" << p.out << p.err;
+    EXPECT_NE((p.out + p.err).find(r.has), std::string::npos) << r.line << "\n" << p.out << p.err;
+    if (*r.has_not) {
+      EXPECT_EQ(p.out.find(r.has_not), std::string::npos) << r.line << "\n" << p.out;
+    }
+  }
+  ::unsetenv("CLICOLOR_FORCE");
+  ::unsetenv("NO_COLOR");
+}
+
+TEST(KubectlHabits, NoLineOfAPipeIsBroken) {
+  fleet_overview f = fleet();
+  f.clusters[1].apis[0].last_error = std::string(150, 'x') + " and " + std::string(150, 'y');
+  const std::string text = status_text(f, extent::usual, colours::none, any_width).text();
+  EXPECT_NE(text.find(f.clusters[1].apis[0].last_error), std::string::npos) << text;
+}
+
+/// So many clusters at rest, but for one whose nodes wait.
+fleet_overview three_hundred(bool all_at_rest) {
+  fleet_overview f = fleet();
+  const cluster_overview rests = f.clusters[0];
+  cluster_overview waits = f.clusters[1];
+  f.clusters.clear();
+  for (int i = 100; i < 400; ++i) {
+    f.clusters.push_back(!all_at_rest && i == 377 ? waits : rests);
+    f.clusters.back().name = "cluster-" + std::to_string(i);
+  }
+  sum_up(f);
+  return f;
+}
+
+TEST(KubectlHabits, APlanOfThreeHundredClustersAtRestIsOneLine) {
+  const std::string text = plan_text(three_hundred(true), extent::usual, colours::none).text();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1) << text;
+  EXPECT_TRUE(text.starts_with("Nothing to do. 300 clusters")) << text;
+  const std::string one = plan_text(three_hundred(false), extent::usual, colours::none, 80).text();
+  EXPECT_NE(one.find("cluster-377/workers"), std::string::npos) << one;
+  EXPECT_NE(one.find("598 others have nothing to do"), std::string::npos) << one;
+}
+
+TEST(KubectlHabits, TheStatusOfThreeHundredClustersFitsAScreenAndBeginsWithTheTroubled) {
+  const std::string text =
+      status_text(three_hundred(false), extent::usual, colours::none, 80, {}, 12).text();
+  EXPECT_LE(std::ranges::count(text, '\n'), 24) << text;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
+    EXPECT_LE(end - begin, 80u) << text;
+  for (const char* word : {"300 clusters", "CLUSTER", "POOL", "UPDATED", "HELD", "cluster-377",
+                           "1/3", "slot-full", "and 587 more", "-o wide"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
+  EXPECT_LT(text.find("cluster-377"), text.find("cluster-100")) << text;
+}
+
+TEST(KubectlHabits, ANarrowScreenLosesColumnsAndNoWord) {
+  const fleet_overview f = fleet();
+  for (const std::size_t columns : {80u, 60u, 45u}) {
+    const std::string text = status_text(f, extent::usual, colours::none, columns).text();
+    for (const char* word : {"cluster-001", "cluster-010", "workers", "UPDATED"})
+      EXPECT_NE(text.find(word), std::string::npos) << columns << "\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace cli
