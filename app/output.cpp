@@ -285,6 +285,12 @@ page leaving_screen() {
   return made;
 }
 
+page redrawn(const page& line, std::size_t columns) {
+  page made;
+  made.text_ = "\r\033[2K" + cut_line(line.text_, columns);
+  return made;
+}
+
 namespace {
 
 /// The number of an environment variable; `otherwise` where it is none.

@@ -63,6 +63,7 @@ private:
   friend page screen(const page& block, const terminal_size& size);
   friend page entering_screen();
   friend page leaving_screen();
+  friend page redrawn(const page& line, std::size_t columns);
   friend page folded(const page& text, std::size_t columns, std::size_t hang);
   friend class table;
   static std::string one_line(std::string_view theirs);
@@ -133,6 +134,8 @@ page screen(const page& block, const terminal_size& size);
 /// To a screen of its own, where nothing that was there before is lost, and back.
 page entering_screen();
 page leaving_screen();
+/// One line in the place of the one in which the cursor is, cut to the width.
+page redrawn(const page& line, std::size_t columns);
 
 /// No limit to the width of a table or text: `-o wide`.
 inline constexpr std::size_t any_width = 0;

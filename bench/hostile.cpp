@@ -1,5 +1,6 @@
 #include "bench/hostile.hpp"
 
+#include "app/progress.hpp"
 #include "bench/child.hpp"
 #include "bench/hostile/attackers.hpp"
 #include "bench/hostile/siege/besieged.hpp"
@@ -30,22 +31,10 @@ constexpr std::size_t rounds = 5;                      // so often
 constexpr std::size_t closely = 3, close_rounds = 15;  // and of these the most unfair
 constexpr std::size_t shown = 40;
 
-/// Says on standard error how far one stage is: each tenth of it, and how long it took.
-class progress {
-public:
-  progress(std::string stage, std::size_t of) : stage_(std::move(stage)), of_(of) {}
-  void next() {
-    ++done_;
-    if (done_ != of_ && done_ * 10 / of_ == (done_ - 1) * 10 / of_) return;
-    std::fprintf(stderr, "bench: %s: %zu of %zu, %.0f s\n", stage_.c_str(), done_, of_,
-                 seconds_of(monotonic() - began_));
-  }
-
-private:
-  std::string stage_;
-  std::size_t of_, done_ = 0;
-  reactor::nanoseconds began_ = monotonic();
-};
+app::progress shown_of(std::string stage, std::size_t of) {
+  return {app::progress::standard_error(app::progress::reader::everyone),
+          "bench: " + std::move(stage), "attacks", of};
+}
 
 /// Undergoes them all, in as many processes as it takes.
 class trial {
@@ -53,7 +42,7 @@ public:
   explicit trial(std::string attackers) : attackers_(std::move(attackers)) {}
 
   void run(std::string stage, std::vector<std::size_t> wanted, std::size_t times) {
-    progress shown(std::move(stage), wanted.size());
+    app::progress shown = shown_of(std::move(stage), wanted.size());
     std::size_t next = 0;
     while (next < wanted.size()) {
       std::string list;
@@ -136,7 +125,7 @@ struct sieges {
   std::size_t harmed = 0;
 
   void run() {
-    progress first("strangers of the service", hostile::strangers().size());
+    app::progress first = shown_of("strangers of the service", hostile::strangers().size());
     for (std::size_t i = 0; i < hostile::strangers().size(); ++i) {
       take(i, hostile::besiege(i, at_work));
       first.next();
@@ -147,7 +136,7 @@ struct sieges {
     std::ranges::stable_sort(slow, std::greater(),
                              [this](std::size_t i) { return outcomes.at(i).stall_ms; });
     slow.resize(std::min(slow.size(), again));
-    progress more("the slowest strangers again", slow.size() * looks_again);
+    app::progress more = shown_of("the slowest strangers again", slow.size() * looks_again);
     for (const std::size_t i : slow)
       for (std::size_t look = 0; look < looks_again; ++look) {
         take(i, hostile::besiege(i, at_work));

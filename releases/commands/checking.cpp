@@ -207,10 +207,13 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
   }
   check_outcome out;
   std::set<std::string> rules;
+  std::size_t done = 0, of = 0;
+  for (const auto& [name, folder] : all->folders) of += folder.releases.size();
   for (const auto& [name, folder] : all->folders) {
     bool any = false;
     for (std::size_t i = 0; i < folder.releases.size(); ++i) {
       const auto release = folder.releases[i];
+      if (settings.looked_at) settings.looked_at(done++, of);
       if (only ? release != only : release->archived && !settings.archived) continue;
       if (!only && !is_of(*release, settings.provider)) continue;
       const auto base = base_of(folder, i);

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "policies/host/host.hpp"
-#include "releases/rules/repository.hpp"
 #include "reactor/system/file_watch.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 #include "releases/commands/release_view.hpp"
+#include "releases/rules/repository.hpp"
 
 #include <functional>
 #include <memory>
@@ -22,6 +22,7 @@ struct check_settings {
   bool archived = false;          // those that are no longer offered, too
   std::optional<std::vector<std::string>> catalogue;
   std::string rendered = {};  // a folder of what charts render; empty: none is known
+  std::function<void(std::size_t done, std::size_t of)> looked_at = {};  // before each Release
 };
 
 /// What the charts of both Releases of a step render, from files NAME-VERSION.yaml of a folder. A

@@ -1,5 +1,6 @@
 #include "app/exit_code.hpp"
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/run_to_end.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
@@ -240,7 +241,14 @@ bool release_work::show_check(const check_outcome& outcome) {
 reactor::awaitable<result<void>> release_work::check() {
   if (arguments_.watch) co_return co_await follow();
   check_settings settings = what_to_check();
+  std::optional<progress> shown;
+  settings.looked_at = [&shown](std::size_t done, std::size_t of) {
+    if (!shown)
+      shown.emplace(progress::standard_error(progress::reader::person), "checking", "Releases", of);
+    shown->at(done);
+  };
   auto outcome = co_await check_releases(loop_, packs_, std::move(settings));
+  shown.reset();
   if (!outcome) co_return outcome.error();
   if (!show_check(*outcome)) exit_code = failure;
   co_return result<void>();

@@ -86,6 +86,25 @@ TEST(Terminal, ShowsTheDemoAt80By24AndAt60By20AndResizedInBetween) {
   EXPECT_GT(t.colours, 0u);
 }
 
+TEST(Terminal, SumsTheDemoUpInALineForEachThing) {
+  reactor::loop l(reactor::loop::mode::simulated, 3);
+  const simulation::node_world world(l, {});
+  demo::show_result r;
+  r.finished = true;
+  r.last.clusters.resize(1);
+  r.last.clusters[0].name = "c";
+  r.last.clusters[0].apis.resize(1);
+  r.last.clusters[0].apis[0].rows.resize(1);
+  r.last.clusters[0].apis[0].rows[0].holds = {
+      {"node-1", "pdb", "its budget allows none", "a budget"}};
+  const std::string text = demo::result_text(world, r, colours::none).text();
+  EXPECT_NE(
+      text.find(" times\n  c/node-1 waits: its budget allows none [pdb]; released by: a budget\n"
+                "no invariant was broken\n"),
+      text.npos)
+      << text;
+}
+
 TEST(Terminal, SaysHowManyOfTwoHundredClustersAreNotShown) {
   terminal t(80, 24);
   terminal_size size{80, 24};

@@ -1,5 +1,6 @@
 // `windlass rollout`: what a person would edit on each cluster, shown first.
 #include "app/nearest.hpp"
+#include "app/progress.hpp"
 #include "app/run_to_end.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
@@ -122,14 +123,30 @@ void show_status(const fleet_overview& f, rolling& r) {
   if (asked.output.is_machine())
     show_document(status_document(f, asked), r);
   else
-    r.out.text(status_text(f, is_wide(r) ? extent::wide : extent::usual, r.out.tint, width_of(r),
-                           asked));
+    r.out.text(
+        status_text(f, is_wide(r) ? extent::wide : extent::usual, r.out.tint, width_of(r), asked));
+}
+
+/// How far what moves has come since the watch began, which gives the pace.
+std::string time_of(const fleet_overview& f, std::size_t updated_before,
+                    reactor::nanoseconds elapsed) {
+  progress_state s{.elapsed = elapsed};
+  for (const auto& [name, t] : f.apis) {
+    s.done += t.updated;
+    s.of += t.units;
+  }
+  s.done -= std::min(s.done, updated_before);
+  s.of -= std::min(s.of, updated_before);
+  return time_text(s);
 }
 
 /// A line whenever something moved, until every cluster has it, a signal comes, or --timeout is
 /// over where it was given.
 reactor::awaitable<void> watch(rolling& r, fleet_overview f, reactor::steady_time until) {
   std::string told;
+  std::size_t before = 0;
+  for (const auto& [name, t] : f.apis) before += t.updated;
+  const reactor::steady_time began = r.loop.now();
   while (!r.stop.is_set()) {
     std::string line;
     for (const auto& [name, t] : f.apis)
@@ -139,7 +156,8 @@ reactor::awaitable<void> watch(rolling& r, fleet_overview f, reactor::steady_tim
     line += ", " + std::to_string(f.held) + " held";
     for (const cluster_overview& c : f.clusters)
       if (c.state != "Live" && !has_nothing(c.state)) line += "; " + c.name + " is " + c.state;
-    if (line != told) r.out.text(page(line) + "\n");
+    if (line != told)
+      r.out.text(page(line) + ", " + time_of(f, before, r.loop.now() - began) + "\n");
     told = line;
     if (is_done(f)) co_return;
     if (r.loop.now() >= until) {

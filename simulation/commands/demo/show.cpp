@@ -1,6 +1,7 @@
 #include "simulation/commands/demo/show.hpp"
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -55,18 +56,27 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
     messages.push_back(line);
     if (messages.size() > most_shown_messages) messages.erase(messages.begin());
   };
+  std::optional<reactor::steady_time> rolling_since;  // nothing once it has ended
   const auto draw = [&](const page& footer) {
     if (!options.draw) return;
     view v = view_of(w, windlass);
     v.about = options.about;
     v.messages = messages;
     v.footer = footer;
+    if (rolling_since)
+      v.title += page(" ") + time_text({{},
+                                        {},
+                                        count(w).updated,
+                                        w.unit_count() - w.expected_held(),
+                                        l.now() - *rolling_since});
     options.draw(std::move(v));
   };
   windlass.on_pack_event = [&](const policies::pack_event& e) {
     if (e.what != policies::pack_event::kind::loaded) tell(e.message());
   };
-  const page underway = "Ctrl-C stops it";
+  const page underway =
+      options.keep ? page("Ctrl-C stops it")
+                   : page("Ctrl-C stops it; --keep leaves the fleet and its folder up at the end");
   // Everything runs what is asked for: Windlass finds the fleet in order first.
   while (count(w).settled < w.clusters().size() && l.now() < give_up && !stop.is_set()) {
     draw(underway);
@@ -77,6 +87,7 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
          seconds_text(std::chrono::duration<double>(l.now() - began).count()) + "; rolling out " +
          w.tells().target);
   const reactor::steady_time rollout = l.now();
+  rolling_since = rollout;
   if (!stop.is_set()) options.roll_out ? options.roll_out() : w.roll_out();
   const std::size_t goal = w.unit_count() - w.expected_held();
   std::size_t last_told = 0;
@@ -86,7 +97,8 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
     draw(underway);
     if (!options.draw && updated != last_told && (l.now() - told_at > 2s || updated == goal)) {
       tell(std::to_string(updated) + " of " + std::to_string(w.unit_count()) + " " +
-           w.tells().says.units + " updated");
+           w.tells().says.units + " updated " +
+           time_text({{}, {}, updated, goal, l.now() - rollout}));
       last_told = updated;
       told_at = l.now();
     }
@@ -96,6 +108,7 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
     }
     (void)co_await stop.wait(l.now() + look_again);
   }
+  rolling_since.reset();
   // The last slots are freed a moment after the last unit is back.
   if (r.finished) (void)co_await stop.wait(l.now() + 1s);
   r.seconds = std::chrono::duration<double>(l.now() - rollout).count();
@@ -161,7 +174,7 @@ page result_text(const simulation::world& w, const show_result& r, colours tint)
       std::to_string(r.held) + " held, at most " + std::to_string(w.max_disrupted()) + " " +
       story.says.units + " of a cluster disturbed at once, ";
   for (const auto& [what, n] : w.tallies()) text += std::to_string(n) + " " + what + ", ";
-  text += "policies reloaded " + std::to_string(r.policy_reloads) + " times\n";
+  text += page("policies reloaded ") + std::to_string(r.policy_reloads) + " times\n";
   for (const units::hold& h : holds_of(r.last))
     text += page("  ") + h.unit + " waits: " + with_short_digests(h.sentence) + " [" + h.code +
             "]; released by: " + h.released_by + "\n";

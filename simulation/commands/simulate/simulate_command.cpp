@@ -1,3 +1,4 @@
+#include "app/progress.hpp"
 #include "app/run_to_end.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/loop.hpp"
@@ -103,19 +104,14 @@ int simulate_command(const simulate_arguments& a, const invocation& i) {
   c.first_seed = a.seed;
   c.seeds = a.seeds;
   c.jobs = a.jobs > 0 ? a.jobs : simulate::processors();
-  const bool progress = is_screen(STDERR_FILENO);
-  std::uint64_t done = 0;
-  const std::uint64_t all = a.seeds * c.policies.size();
-  if (progress)
-    c.on_outcome = [&](const std::string&, const simulate::trial_outcome& o) {
-      ++done;
-      if (!o.is_good() || done % 10 == 0)
-        write_out(STDERR_FILENO,
-                  page(std::to_string(done)) + " of " + std::to_string(all) + " runs" +
-                      (o.is_good() ? page() : page(", seed ") + std::to_string(o.seed) + " fails") +
-                      "\n");
-    };
+  std::optional<progress> shown(std::in_place, progress::standard_error(progress::reader::person),
+                                "simulating", "runs", a.seeds * c.policies.size());
+  c.on_outcome = [&](const std::string&, const simulate::trial_outcome& o) {
+    if (!o.is_good()) shown->tell(page("seed ") + std::to_string(o.seed) + " fails");
+    shown->next();
+  };
   const simulate::campaign_outcome out = simulate::run(c);
+  shown.reset();
   const std::string again = a.fleet.empty() ? std::string() : " --fleet " + a.fleet;
   if (a.html)
     write_bytes(STDOUT_FILENO, simulate::report_html(out, again));
