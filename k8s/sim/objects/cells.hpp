@@ -13,8 +13,6 @@ std::vector<column> columns_of(std::string_view group, std::string_view kind);
 /// What fills them.
 std::function<json::array(const json::object&, reactor::wall_time)> cells_of(std::string_view group,
                                                                              std::string_view kind);
-/// "7m2s", "3d4h": how tables print ages.
-std::string human_duration(reactor::nanoseconds d);
 /// The age of an RFC 3339 time; "<unknown>" for an empty one, "<invalid>" for nonsense.
 std::string age(std::string_view since, reactor::wall_time now);
 
