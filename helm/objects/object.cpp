@@ -58,10 +58,20 @@ const object* find_same(const object_list& list, const object& wanted) {
   return at == list.end() ? nullptr : &*at;
 }
 
+object_index::object_index(const object_list& list) {
+  for (const object& o : list) by_key_.try_emplace(key_of(o), &o);
+}
+
+const object* object_index::find(const object& wanted) const {
+  const auto at = by_key_.find(key_of(wanted));
+  return at == by_key_.end() ? nullptr : at->second;
+}
+
 object_list difference(const object_list& from, const object_list& others) {
+  const object_index known(others);
   object_list out;
   for (const object& o : from) {
-    if (!find_same(others, o)) out.push_back(o);
+    if (!known.find(o)) out.push_back(o);
   }
   return out;
 }

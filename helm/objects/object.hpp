@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace helm::objects {
@@ -27,6 +28,16 @@ std::string key_of(const object& o);
 std::string describe(const object& o);
 /// The one of `list` that is the same object, or null.
 const object* find_same(const object_list& list, const object& wanted);
+/// find_same() for many: manifests have as many objects as their authors like. Lifetime the list
+/// outlives it, and does not grow.
+class object_index {
+public:
+  explicit object_index(const object_list& list);
+  const object* find(const object& wanted) const;
+
+private:
+  std::unordered_map<std::string, const object*> by_key_;
+};
 /// What is in `from` and not in `others`, in the order of `from`.
 object_list difference(const object_list& from, const object_list& others);
 

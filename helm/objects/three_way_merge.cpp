@@ -33,12 +33,11 @@ merge_result<json::object> diff_objects(const json::object& from, const json::ob
                                         const merge_position& at, half which, bool retain_keys);
 
 /// Go's sort of a short list whose order counts equals as smaller: equal elements change places.
+/// Lists may be as long as an object that a stranger wrote.
 template <class Element>
 void sort_as_go(std::vector<std::pair<std::string, Element>>& list) {
-  for (std::size_t i = 1; i < list.size(); ++i) {
-    for (std::size_t j = i; j > 0 && list[j].first <= list[j - 1].first; --j)
-      std::swap(list[j], list[j - 1]);
-  }
+  std::ranges::reverse(list);
+  std::ranges::stable_sort(list, {}, &std::pair<std::string, Element>::first);
 }
 
 std::vector<std::pair<std::string, json::value>> sorted_scalars(const json::array& list) {

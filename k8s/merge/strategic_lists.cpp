@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+#include <vector>
 
 namespace k8s {
 
@@ -27,22 +31,45 @@ merge_refusal no_merge_key(const json::value& element, const std::string& key) {
   return {"map: " + printed(element) + " does not contain declared merge key: " + key};
 }
 
-/// The rank of an element in a list: the first with its key, or its value; none when it is not
-/// there.
-std::optional<std::size_t> rank_in(const json::array& order, const json::value& element,
-                                   const std::string& key, list_of what) {
-  const auto identity = [&](const json::value& v) -> const json::value* {
-    if (what == list_of::scalars) return &v;
-    const json::object* o = v.if_object();
-    return o ? o->if_contains(key) : nullptr;
-  };
-  const json::value* wanted = identity(element);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const json::value* here = identity(order[i]);
-    if (wanted ? here && *here == *wanted : !here) return i;
-  }
-  return std::nullopt;
+/// Equal for equal values, and seldom else.
+std::string text_of_value(const json::value& v) {
+  return std::string(go_type(v)) + " " + printed(v);
 }
+
+/// The ranks of elements in a list: of the first with their key, or their value; none for what is
+/// not there. Lists are as long as strangers make them, so none is searched for each element.
+class ranks_in {
+public:
+  ranks_in(const json::array& order, const std::string& key, list_of what)
+      : order_(order), key_(key), what_(what) {
+    for (std::size_t i = 0; i < order.size(); ++i) at_[text(order[i])].push_back(i);
+  }
+  std::optional<std::size_t> of(const json::value& element) const {
+    const auto found = at_.find(text(element));
+    if (found == at_.end()) return std::nullopt;
+    const json::value* wanted = identity(element);
+    for (const std::size_t i : found->second) {
+      const json::value* here = identity(order_[i]);
+      if (wanted ? here && *here == *wanted : !here) return i;
+    }
+    return std::nullopt;
+  }
+
+private:
+  const json::value* identity(const json::value& v) const {
+    if (what_ == list_of::scalars) return &v;
+    const json::object* o = v.if_object();
+    return o ? o->if_contains(key_) : nullptr;
+  }
+  std::string text(const json::value& v) const {
+    const json::value* is = identity(v);
+    return is ? text_of_value(*is) : std::string();
+  }
+  const json::array& order_;
+  const std::string& key_;
+  list_of what_;
+  std::unordered_map<std::string, std::vector<std::size_t>> at_;
+};
 
 merge_result<std::optional<std::size_t>> check_keys(const json::array& list,
                                                     const std::string& key) {
@@ -58,8 +85,9 @@ merge_result<std::optional<std::size_t>> check_keys(const json::array& list,
 json::array interleave(json::array server_only, json::array patched,
                        const json::array& server_order, const std::string& key, list_of what) {
   std::vector<std::optional<std::size_t>> left, right;
-  for (const json::value& v : server_only) left.push_back(rank_in(server_order, v, key, what));
-  for (const json::value& v : patched) right.push_back(rank_in(server_order, v, key, what));
+  const ranks_in ranks(server_order, key, what);
+  for (const json::value& v : server_only) left.push_back(ranks.of(v));
+  for (const json::value& v : patched) right.push_back(ranks.of(v));
   json::array out;
   out.reserve(server_only.size() + patched.size());
   std::size_t i = 0, j = 0;
@@ -131,13 +159,20 @@ bool contains(const json::array& list, const json::value& v) {
 }
 
 void remove_repetitions(json::array& list) {
+  // The last element takes the place of each repetition, as it does in Kubernetes.
+  std::unordered_map<std::string, std::set<std::size_t>> places;
+  for (std::size_t i = 0; i < list.size(); ++i) places[text_of_value(list[i])].insert(i);
   for (std::size_t i = 0; i + 1 < list.size(); ++i) {
-    for (std::size_t j = i + 1; j < list.size();) {
-      if (list[i] != list[j]) {
-        ++j;
-        continue;
+    std::set<std::size_t>& same = places[text_of_value(list[i])];
+    for (auto next = same.upper_bound(i); next != same.end(); next = same.upper_bound(i)) {
+      const std::size_t at = *next, last = list.size() - 1;
+      same.erase(next);
+      if (at != last) {
+        std::set<std::size_t>& moved = places[text_of_value(list[last])];
+        moved.erase(last);
+        moved.insert(at);
+        list[at] = std::move(list[last]);
       }
-      if (j + 1 != list.size()) list[j] = std::move(list.back());
       list.pop_back();
     }
   }
@@ -153,8 +188,18 @@ merge_result<json::array> in_order(json::array list, const json::array& order,
     for (json::value& v : list) (is_deletion(v) ? deletions : others).push_back(std::move(v));
     list = std::move(others);
   }
+  const ranks_in rank(order, key, what);
   std::vector<std::optional<std::size_t>> ranks;
-  for (const json::value& v : list) ranks.push_back(rank_in(order, v, key, what));
+  for (const json::value& v : list) ranks.push_back(rank.of(v));
+  if (std::ranges::all_of(ranks, &std::optional<std::size_t>::has_value)) {
+    std::vector<std::size_t> sorted(list.size());
+    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+    std::ranges::stable_sort(sorted, {}, [&](std::size_t i) { return *ranks[i]; });
+    json::array out;
+    for (const std::size_t i : sorted) out.push_back(std::move(list[i]));
+    for (json::value& v : deletions) out.push_back(std::move(v));
+    return out;
+  }
   // An insertion sort, as the comparison of what `order` does not name is none that other sorts
   // could stand.
   for (std::size_t i = 1; i < list.size(); ++i) {

@@ -36,6 +36,14 @@ TEST(Object, IsDescribedAsHelmDoes) {
   EXPECT_EQ(describe(named("ConfigMap", "a")), R"(ConfigMap "a" in namespace "shop")");
 }
 
+TEST(Object, OfAnIndexIsTheOneThatASearchFinds) {
+  const object_list all{named("ConfigMap", "a"), named("ConfigMap", "a"), named("Secret", "a")};
+  const object_index index(all);
+  for (const object& wanted : {named("ConfigMap", "a"), named("Secret", "a"), named("Secret", "b"),
+                               named("Secret", "a", "", "v1", "other")})
+    EXPECT_EQ(index.find(wanted), find_same(all, wanted)) << key_of(wanted);
+}
+
 TEST(Object, DifferenceKeepsTheOrder) {
   const object_list all{named("ConfigMap", "a"), named("ConfigMap", "b"), named("Secret", "a")};
   const object_list left = difference(all, {named("ConfigMap", "b")});

@@ -2,6 +2,7 @@
 
 #include "k8s/merge/merge_schema.hpp"
 #include "k8s/merge/strategic_merge.hpp"
+#include "tests/helm/in_child.hpp"
 #include "tests/helm/objects/merge_answers.hpp"
 
 #include <boost/json/parse.hpp>
@@ -153,6 +154,36 @@ TEST(JsonMerge, OfThreeStatesRepairsDriftAndKeepsTheRest) {
                      after = parse(R"({"spec":{"a":1}})"),
                      live = parse(R"({"spec":{"a":7,"b":2,"c":3},"status":{}})");
   EXPECT_EQ(canonical(json_three_way_patch({before, after, live})), R"({"spec":{"a":1,"b":null}})");
+}
+
+/// What users of a namespace have put into a release's object, and into its record: the limit of
+/// processor time ends what looks through a list for each of its elements.
+TEST(ThreeWayMerge, OfListsThatStrangersMadeLongComesToAnEnd) {
+  constexpr int many = 100'000;
+  constexpr std::size_t memory_bytes = 1u << 30;
+  const auto end = [&](const merge& m) {
+    return helm::testing::in_child([&] { return m.patch().empty() ? "nothing" : ""; }, memory_bytes);
+  };
+  std::string variables, volumes, finalizers;
+  for (int i = many; i > 0; --i) {
+    const std::string name = std::to_string(1'000'000 + i);
+    variables += (variables.empty() ? "" : ",") + ("{\"name\":\"" + name + "\"}");
+    volumes += (volumes.empty() ? "" : ",") + ("{\"name\":\"v" + name + "\"}");
+    finalizers += (finalizers.empty() ? "\"" : ",\"") + std::to_string(i) + "\"";
+  }
+  const std::string few =
+      in_pod(R"({"containers":[{"name":"a","env":[{"name":"A","value":"1"}]}]})");
+  const std::string long_list = in_pod("{\"containers\":[{\"name\":\"a\",\"env\":[" + variables +
+                                       "]}],\"volumes\":[" + volumes + "]}");
+  EXPECT_EQ(end(merge(few, few, long_list)), "");
+  EXPECT_EQ(end(merge(long_list, few, few)), "");
+  EXPECT_EQ(end(merge(long_list, long_list, few)), "");
+  EXPECT_EQ(end(merge(few, long_list, long_list)), "");
+  const auto with = [](const std::string& all) {
+    return R"({"metadata":{"finalizers":[)" + all + "]}}";
+  };
+  EXPECT_EQ(end(merge(with(finalizers), with("\"1\""), with(finalizers))), "");
+  EXPECT_EQ(end(merge(with(finalizers + "," + finalizers), with("\"1\""), with("\"1\""))), "");
 }
 
 }  // namespace
