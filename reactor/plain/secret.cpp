@@ -81,6 +81,38 @@ std::size_t parameter_length(std::string_view text) {
   return 0;
 }
 
+/// The length of `name": "` at the start of `text`, a member of a JSON document, when the name is
+/// one that carries a credential. A document inside another text has its quotes escaped.
+std::size_t member_length(std::string_view text) {
+  static constexpr std::array<std::string_view, 17> names = {
+      "token",         "access_token",   "accesstoken",   "refresh_token", "refreshtoken",
+      "id_token",      "idtoken",        "identitytoken", "registrytoken", "password",
+      "passwd",        "secret",         "client_secret", "clientsecret",  "auth",
+      "clientkeydata", "client-key-data"};
+  const auto past_blanks = [&](std::size_t at) {
+    return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+  };
+  const auto past_quote = [&](std::size_t at) -> std::size_t {
+    if (at < text.size() && text[at] == '\\') ++at;
+    return at < text.size() && text[at] == '"' ? at + 1 : 0;
+  };
+  for (std::string_view name : names) {
+    if (!same_letters(text.substr(0, name.size()), name)) continue;
+    const std::size_t named = past_quote(name.size());
+    if (named == 0) continue;
+    const std::size_t colon = past_blanks(named);
+    return colon < text.size() && text[colon] == ':' ? past_quote(past_blanks(colon + 1)) : 0;
+  }
+  return 0;
+}
+
+/// Where the text ends that begins at `from`, behind its opening quote.
+std::size_t end_of_member(std::string_view text, std::size_t from) {
+  if (from >= 2 && text[from - 2] == '\\') return std::min(text.find("\\\"", from), text.size());
+  while (from < text.size() && text[from] != '"') from += text[from] == '\\' ? 2 : 1;
+  return std::min(from, text.size());
+}
+
 }  // namespace
 
 bool secret::equal(const std::string& a, const std::string& b) noexcept {
@@ -120,6 +152,12 @@ std::string redact_once(std::string_view text) {
         out += hidden;
         i += n;
         i = std::min(text.find_first_of("& \t\r\n\"'<>;,", i), text.size());
+        continue;
+      }
+      if (const std::size_t n = member_length(rest)) {
+        out += rest.substr(0, n);
+        out += hidden;
+        i = end_of_member(text, i + n);
         continue;
       }
       if (i >= no_web_token_before && rest.starts_with("eyJ")) {

@@ -165,13 +165,28 @@ TEST(Redact, HidesUserInformationTokensAndNamedParameters) {
        {"basic credential not found for registry.example.com", "Basic authentication failed",
         "no bearer credentials.", "basic cross-namespace checks", "the bearer certificate is old"})
     EXPECT_EQ(redact(prose), prose);
-  for (const char* header : {"Authorization: Basic ", "proxy-authorization: bearer ",
-                             R"("Authorization":"Bearer )"})
+  for (const char* header :
+       {"Authorization: Basic ", "proxy-authorization: bearer ", R"("Authorization":"Bearer )"})
     EXPECT_EQ(redact(std::string(header) + "lowercaseonly"), std::string(header) + "***");
   for (const char* credential : {"dXNlcjpwYXNz", "abcdefgh1", "abcdefgh.ijk", "abCdefgh",
                                  "abcdefghijklmnopqrstuvwxyz", "abcdefgh=="})
     EXPECT_EQ(redact(std::string("sent bearer ") + credential), "sent bearer ***") << credential;
   EXPECT_EQ(redact(""), "");
+}
+
+TEST(Redact, HidesMembersOfDocumentsThatCarryCredentials) {
+  EXPECT_EQ(redact(R"({"Username":"me","Secret":"a b&c","n":1})"),
+            R"({"Username":"me","Secret":"***","n":1})");
+  EXPECT_EQ(redact(R"({"token" : "a\"b", "x": "y"})"), R"({"token" : "***", "x": "y"})");
+  EXPECT_EQ(redact(R"(said "{\"password\":\"p w\",\"x\":1}")"),
+            R"(said "{\"password\":\"***\",\"x\":1}")");
+  EXPECT_EQ(redact(R"({"identitytoken":"cut off)"), R"({"identitytoken":"***)");
+  for (const char* harmless :
+       {R"({"secretName":"pull"})", R"({"secret":7,"token":null})", R"("token" is missing)"})
+    EXPECT_EQ(redact(harmless), harmless);
+  for (const char* text :
+       {R"("secret":")", R"("secret":"\)", R"("secret":"\")", R"(\"secret\":\")"})
+    EXPECT_EQ(redact(redact(text)), redact(text)) << text;
 }
 
 TEST(Redact, ChangesNothingThatItHasRedacted) {

@@ -72,6 +72,13 @@ TEST(CredentialHelper, AnAnswerIsALoginOrNoneOrAFailure) {
             "! the credential helper \"docker-credential-x\" failed: credentials not found");
 }
 
+TEST(CredentialHelper, ALoginThatAFailedHelperPrintsIsNotQuoted) {
+  const std::string login = R"({"ServerURL":"h:5000","Username":"me","Secret":"geheim"})";
+  for (const std::string& said : {read(1, login), read(1, "", login), read(0, login, "", 9),
+                                  read(1, "cannot write " + login)})
+    EXPECT_EQ(said.find("geheim"), said.npos) << said;
+}
+
 TEST(CredentialHelper, WhatIsNoLoginIsRefusedAndNotQuoted) {
   for (const char* strange :
        {"", "geheim", "[]", "{}", R"({"Username":"me"})", R"({"Secret":"geheim"})",
