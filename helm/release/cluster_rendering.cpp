@@ -12,6 +12,8 @@ namespace {
 
 // Each answer means one more render; a chart that asks more often is not serious.
 constexpr int lookups_limit = 500;
+/// What is looked up may take this part of what a chart may.
+constexpr std::uint64_t budget_share = 8;
 
 /// Tells the worker that nobody waits for its render any more.
 struct render_owner {
@@ -47,8 +49,10 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
   lookup_answers answers;
   using secrets = action_settings::secrets;
   const bool narrow = bench_.settings.looked_up == secrets::of_its_namespace;
-  cluster_lookups lookups(bench_.api, bench_.on.discovery(),
-                          narrow ? bench_.settings.ns : std::string());
+  cluster_lookups lookups(
+      bench_.api, bench_.on.discovery(), narrow ? bench_.settings.ns : std::string(),
+      std::min<std::uint64_t>(lookup_bytes_of_a_person,
+                              bench_.settings.charts.memory_bytes / budget_share));
   r.answers_of = bench_.api.server() + " " + r.release.name_space + "/" + r.release.name;
   const reactor::steady_time until = bench_.loop.now() + r.time;
   for (int asked = 0; asked <= lookups_limit; ++asked) {

@@ -15,7 +15,8 @@ namespace json = boost::json;
 
 // A template that lists more than this would not fit into a release.
 constexpr std::size_t objects_limit = 50'000;
-constexpr std::size_t bytes_limit = 64 * 1024 * 1024;
+// As many as are taken at a time, each as large as its author likes.
+constexpr std::uint32_t objects_per_page = 8;
 
 /// "apps/v1, Kind=Deployment"
 std::string kind_text(const std::string& api_version, const std::string& kind) {
@@ -97,7 +98,7 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
   if (name.empty()) {
     std::string where = collection.namespaced ? ns : std::string();
     auto listed = co_await find_list(collection, std::move(where));
-    co_return listed;
+    co_return within_budget(std::move(listed));
   }
   k8s::object_key at{collection.namespaced ? ns : std::string(), name};
   auto object = co_await api_.get(collection, std::move(at));
@@ -106,7 +107,16 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
     out.json = json::serialize(*object);
   else if (object.error().code != k8s::errc::not_found)
     out.error = reactor::reason_of(object.error());
-  co_return out;
+  co_return within_budget(std::move(out));
+}
+
+lookup_answer cluster_lookups::within_budget(lookup_answer a) {
+  if (a.json.size() > left_) {
+    a.json.clear();
+    a.error = "lookup: more objects than may be looked up by one render, by their bytes";
+  }
+  left_ -= a.json.size();
+  return a;
 }
 
 /// Pages are written where they can take their time, and no list is held as a document.
@@ -116,6 +126,7 @@ reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, st
   std::size_t objects = 0;
   k8s::list_options options;
   options.ns = std::move(ns);
+  if (bytes_ < lookup_bytes_of_a_person) options.limit = objects_per_page;
   k8s::list_pages pages(api_, std::move(r), std::move(options));
   for (bool first = true;; first = false) {
     auto page = co_await pages.next();
@@ -133,12 +144,12 @@ reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, st
       after = std::move(text.after);
     }
     if (!text.items.empty()) items += (items.empty() ? "" : ",") + text.items;
-    if (objects > objects_limit || items.size() > bytes_limit) {
+    if (objects > objects_limit) {
       out.json.clear();
-      out.error = objects > objects_limit ? "lookup: more than 50000 objects"
-                                          : "lookup: more than 64 MiB of objects";
+      out.error = "lookup: more than 50000 objects";
       co_return out;
     }
+    if (items.size() > left_) break;  // within_budget() says so
   }
   out.json += items + after;
   co_return out;

@@ -23,15 +23,17 @@ struct reserved_name {
   bool by_flag;  // free with --allow-system-namespaces
 };
 constexpr reserved_name reserved_names[] = {
-    {"kube-system", true},      {"kube-public", true}, {"kube-node-lease", true},
-    {"openshift-config", true}, {"default", true},     {"fleet", true},
-    {"bootc-operator", false},  {"records", false},
+    {"kube-system", true},      {"kube-public", true},     {"kube-node-lease", true},
+    {"openshift-config", true}, {"default", true},         {"fleet", true},
+    {"regions-of-a", true},     {"bootc-operator", false}, {"bootc-operator-daemon", false},
+    {"records", false},
 };
 
 settings of_a_fleet(const std::string& version = "1.2.0") {
   settings s = of_version(version);
   s.ns = "fleet";
   s.records_ns = "records";
+  s.region_secrets_in = {"regions-of-a"};
   return s;
 }
 
@@ -138,6 +140,37 @@ TEST_F(ReachingTenants, LookupLeavesTheNamespaceOfTheReleaseForNoSecret) {
       };
       tried([&] { play(looks_up); });
     }
+}
+
+/// Users of a namespace make what a chart looks up in it as large as they like.
+TEST_F(ReachingTenants, LookupTakesNoMoreThanARenderMayHave) {
+  for (const char* lookup : {"(lookup \"v1\" \"ConfigMap\" .Release.Namespace \"\").items | len",
+                             "range $i := until 9 }}{{ lookup \"v1\" \"ConfigMap\" "
+                             "$.Release.Namespace (print \"f\" $i) | len }}{{ end"})
+    play([&]() -> awaitable<void> {
+      std::vector<chart_file> templates;
+      templates.push_back(
+          {"templates/copy.yaml", std::string("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: "
+                                              "copy\ndata:\n  n: \"{{ ") +
+                                      lookup + " }}\"\n"});
+      charts->offer("2.0.0", archive_of("2.0.0", std::move(templates)));
+      member& a = cluster("a");
+      a.put_namespace("acme");
+      for (int i = 0; i < 9; ++i) {
+        json::object o =
+            json::parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{}})").as_object();
+        o["metadata"].as_object()["name"] = "f" + std::to_string(i);
+        o["metadata"].as_object()["namespace"] = "acme";
+        o["data"].emplace_object()["k"] = std::string(900'000, 'x');
+        a.api.put(std::move(o));
+      }
+      a.put_tenant("acme");
+      auto windlass = start(of_version("2.0.0"));
+      co_await l.sleep_for(1min);
+      EXPECT_THAT(json::serialize(a.tenant("acme")),
+                  HasSubstr("more objects than may be looked up"));
+      co_await windlass->stop();
+    });
 }
 
 // ---------------------------------------------------------------- regions

@@ -117,7 +117,7 @@ TEST(RegionRules, WhoMayGoWhere) {
 }
 
 TEST(ReservedNamespaces, AreOfTheSystemTheFleetAndTheService) {
-  reserved_namespaces of{"fleet", {"notes", "records"}};
+  reserved_namespaces of{{"fleet", "regions"}, {"notes", "records"}};
   for (const char* name :
        {"default", "kube-system", "kube-x", "openshift-y", "fleet", "notes", "records"})
     EXPECT_NE(of.reason(name), "") << name;

@@ -55,7 +55,10 @@ namespace {
 class cluster_of_render {
 public:
   cluster_of_render(reactor::loop& l, const k8s::connection& to)
-      : loop_(l), api_(l, to, "helm"), kinds_(api_), lookups_(api_, kinds_) {}
+      : loop_(l),
+        api_(l, to, "helm"),
+        kinds_(api_),
+        lookups_(api_, kinds_, {}, helm::release::lookup_bytes_of_a_person) {}
   cluster_of_render(const cluster_of_render&) = delete;
   cluster_of_render& operator=(const cluster_of_render&) = delete;
   ~cluster_of_render() {

@@ -21,10 +21,10 @@ names::owner_reference owner_of(const workspace_facts& ns, const std::vector<cla
 
 std::string reserved_namespaces::reason(std::string_view name) const {
   const std::string text = "namespace " + std::string(name);
-  if (std::ranges::find(notes, name) != notes.end())
-    return text + " is where the service keeps its notes and records";
+  if (std::ranges::find(own, name) != own.end())
+    return text + " is the service's: its notes, records or daemons are there";
   if (system_allowed) return {};
-  if (name == discovery && name != "default")
+  if (std::ranges::find(fleet, name) != fleet.end() && name != "default")
     return text + " is the fleet's: its kubeconfigs are there (--allow-system-namespaces)";
   if (name == "default" || name.starts_with("kube-") || name.starts_with("openshift-"))
     return text + " is of the system (--allow-system-namespaces)";

@@ -40,8 +40,8 @@ names::owner_reference owner_of(const workspace_facts& ns, const std::vector<cla
 /// service's rights would reach what the whole cluster depends on, and those of the fleet, which
 /// hold its kubeconfigs.
 struct reserved_namespaces {
-  std::string discovery;           // of the fleet's Secrets
-  std::vector<std::string> notes;  // what the service keeps for itself: never to be had
+  std::vector<std::string> fleet;  // of the fleet's Secrets and of those that lead to regions
+  std::vector<std::string> own;    // of the service, its notes and its daemons: never to be had
   bool system_allowed = false;     // --allow-system-namespaces
   /// Why that one is; empty: it is free.
   std::string reason(std::string_view name) const;

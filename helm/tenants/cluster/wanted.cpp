@@ -42,9 +42,11 @@ operation_order order_of(const settings& s) {
 
 reserved_namespaces reserved_by(const settings& s) {
   reserved_namespaces out;
-  out.discovery = s.ns;
-  out.notes = {s.notes_ns};
-  if (!s.records_ns.empty()) out.notes.push_back(s.records_ns);
+  out.fleet = s.region_secrets_in;
+  out.fleet.push_back(s.ns);
+  // deploy/chart and `cluster add` put the daemons into a namespace of that name.
+  out.own = {s.notes_ns, s.notes_ns + "-daemon"};
+  if (!s.records_ns.empty()) out.own.push_back(s.records_ns);
   out.system_allowed = s.system_namespaces;
   return out;
 }
