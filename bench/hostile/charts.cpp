@@ -4,6 +4,7 @@
 #include "formats/gzip.hpp"
 #include "formats/tar.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/objects/manifest_job.hpp"
 #include "helm/release/release_jobs.hpp"
 #include "helm/tenants/chart_children.hpp"
 #include "helm/tenants/supply/supply_jobs.hpp"
@@ -189,6 +190,19 @@ std::vector<chart> all() {
         "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\na:\n{{ repeat 1000000 "
         "\"- 1\\n\" }}");
   });
+  const std::string anchors = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\nx: &a \"" +
+                              std::string(100'000, 'a') + "\"\ny:\n";
+  row("a manifest whose anchors stand for a gigabyte", templates, manifests, memory,
+      [anchors] { return of_template(anchors + "{{ repeat 10000 \"- *a\\n\" }}"); });
+  row("definitions whose anchors stand for a gigabyte", templates, manifests, memory, [anchors] {
+    return archive_of(
+        {{"templates/x.yaml", "a: b"}, {"crds/x.yaml", anchors + times(10'000, "- *a\n")}});
+  });
+  row("a manifest of sixty thousand documents", templates, manifests, "memory than they may", [] {
+    return of_template(
+        "{{ range until 60000 }}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {name: "
+        "a{{ . }}}\n{{ end }}");
+  });
   // Indexes.
   const auto index_with = [](const std::string& more) {
     return "apiVersion: v1\nentries:\n" + more +
@@ -247,8 +261,19 @@ reactor::awaitable<std::string> work(reactor::loop& l, std::string bytes, read_b
   r.values = helm::value(helm::value::map_type{});
   r.caps = helm::default_capabilities();
   r.limits = helm::service_chart_limits;
-  const auto made = co_await helm::release::render_apart(l, std::move(r));
-  co_return made.failure ? made.failure->text : "";
+  auto made = co_await helm::release::render_apart(l, std::move(r));
+  if (made.failure) co_return made.failure->text;
+  auto definitions = co_await helm::release::crds_apart(
+      l, unpacked.chart, helm::value(helm::value::map_type{}), helm::service_chart_limits);
+  if (!definitions) co_return definitions.error().text;
+  std::vector<std::string> texts{std::move(made.manifest)};
+  for (auto& [name, text] : *definitions) texts.push_back(std::move(text));
+  for (std::string& text : texts) {
+    auto all =
+        co_await helm::objects::objects_apart(l, std::move(text), helm::service_chart_limits);
+    if (!all) co_return all.error().text;
+  }
+  co_return "";
 }
 
 reactor::awaitable<void> theirs(reactor::loop& l, std::string bytes, read_by at, chart_outcome& out,

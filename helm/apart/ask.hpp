@@ -1,6 +1,7 @@
 #pragma once
 
 #include "formats/wire.hpp"
+#include "helm/charts/bounded.hpp"
 #include "helm/go.hpp"
 #include "helm/render/prepared_chart.hpp"
 #include "reactor/awaitable.hpp"
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +22,7 @@ namespace helm::apart {
 using reactor::awaitable;
 
 /// Which job a request is for.
-enum class job_number : std::uint8_t { load, render, crds, index, record, stored };
+enum class job_number : std::uint8_t { load, render, crds, index, record, stored, manifest, split };
 
 /// What an answer may take in memory here. It is read as something that a stranger wrote: the child
 /// that wrote it has run the stranger's chart.
@@ -43,7 +45,7 @@ struct reply {
 
 template <>
 inline constexpr helm::apart::job_number formats::wire_last<helm::apart::job_number> =
-    helm::apart::job_number::stored;
+    helm::apart::job_number::split;
 template <>
 inline constexpr helm::apart::reply_kind formats::wire_last<helm::apart::reply_kind> =
     helm::apart::reply_kind::refused;
@@ -113,6 +115,39 @@ awaitable<outcome<typename Job::answer>> ask(reactor::loop& l, reactor::foreign_
     if (!r.chart_needed) co_return std::move(r.answer);
   }
   co_return problem{"the process that works on the chart does not take it"};
+}
+
+/// Bytes of a text that a worker of this process may read, and what it may take for that; what is
+/// longer, or would take more, a child reads.
+inline constexpr std::size_t short_text_bytes = 1u << 20;
+inline constexpr chart_limits short_text_limits{.memory_bytes = 8u << 20, .steps = 2'000'000};
+
+/// Has a job done whose bytes are one text of a stranger, Job::text, without a chart: a short one
+/// by a worker of this process, any other, and one that takes too much, by a child. Where there is
+/// no child, the worker for strangers does it within the job's own limits.
+/// Errors   as ask().
+template <class Job>
+awaitable<outcome<typename Job::answer>> ask_about_text(reactor::loop& l, Job job) {
+  using answer = typename Job::answer;
+  reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
+  if (!children) {
+    const auto alone = [](Job& of) {
+      outcome<std::shared_ptr<prepared_chart>> none = std::shared_ptr<prepared_chart>();
+      return of.run(none);
+    };
+    answer out = co_await l.offload_foreign(alone, std::move(job));
+    co_return std::move(out);
+  }
+  if (job.text.size() <= short_text_bytes) {
+    auto shared = std::make_shared<const Job>(std::move(job));
+    const auto here = [](const std::shared_ptr<const Job>& of) {
+      return done_within(short_text_limits, [&] { return of->work(); });
+    };
+    std::optional<answer> out = co_await l.offload(here, shared);
+    if (out) co_return std::move(*out);
+    job = *shared;
+  }
+  co_return co_await ask(l, *children, std::move(job));
 }
 
 }  // namespace helm::apart

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -33,6 +34,20 @@ auto bounded(const char* doing, const chart_limits& limits, Work&& work) -> decl
     return failed(e.what());
   } catch (const std::bad_alloc&) {
     return failed("out of memory");
+  }
+}
+
+/// Runs `work` on what strangers wrote; none where it would go over the limits.
+template <class Work>
+auto done_within(const chart_limits& limits, Work&& work) -> std::optional<decltype(work())> {
+  try {
+    const reactor::memory_may_be_refused here;
+    const formats::work_limit within(limits.steps, limits.memory_bytes);
+    return std::forward<Work>(work)();
+  } catch (const std::length_error&) {
+    return std::nullopt;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
   }
 }
 

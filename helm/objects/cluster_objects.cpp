@@ -3,6 +3,7 @@
 #include "helm/objects/cluster_objects.hpp"
 
 #include "helm/go.hpp"
+#include "helm/objects/manifest_job.hpp"
 #include "helm/objects/manifest_reader.hpp"
 #include "helm/objects/three_way_merge.hpp"
 #include "helm/objects/waits.hpp"
@@ -93,15 +94,6 @@ bool brings_kinds(const object_list& list) {
 /// What the loop reads in its turn; more is read on the worker.
 constexpr std::size_t read_at_once_bytes = 2 * 1024;
 
-outcome<std::vector<json::object>> objects_in(std::string_view manifest) {
-  auto documents = read_manifest(manifest);
-  if (!documents) return documents.error();
-  std::vector<json::object> out;
-  for (json::object& document : *documents)
-    for (json::object& one : flatten(std::move(document))) out.push_back(std::move(one));
-  return out;
-}
-
 }  // namespace
 
 struct cluster_objects::impl {
@@ -137,6 +129,7 @@ struct cluster_objects::impl {
   k8s::discovery& kinds;
   waits wait;
   std::function<void(std::string)> on_line;
+  std::optional<chart_limits> strangers;
 };
 
 cluster_objects::cluster_objects(reactor::loop& l, k8s::client& api)
@@ -147,6 +140,10 @@ cluster_objects::~cluster_objects() = default;
 
 void cluster_objects::on_line(std::function<void(std::string)> line) {
   impl_->on_line = std::move(line);
+}
+
+void cluster_objects::of_strangers(chart_limits limits) {
+  impl_->strangers = limits;
 }
 
 awaitable<outcome<helm::capabilities>> cluster_objects::capabilities() {
@@ -205,8 +202,12 @@ awaitable<outcome<object>> cluster_objects::impl::map(json::object body,
 }
 
 awaitable<outcome<std::vector<json::object>>> cluster_objects::impl::read(std::string manifest) {
+  constexpr chart_limits at_once{.memory_bytes = 256u << 10, .steps = 20'000};
+  if (manifest.size() < read_at_once_bytes)
+    if (auto all = done_within(at_once, [&] { return objects_in(manifest); }))
+      co_return std::move(*all);
+  if (strangers) co_return co_await objects_apart(loop, std::move(manifest), *strangers);
   // A chart with many definitions has a megabyte of YAML.
-  if (manifest.size() < read_at_once_bytes) co_return objects_in(manifest);
   const auto work = [](const std::string& text) { return objects_in(text); };
   co_return co_await loop.offload(work, std::move(manifest));
 }
@@ -416,6 +417,7 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
   update_result unseen;
   update_result& did = out ? *out : unseen;
   std::vector<std::string> errors;
+  const object_index before_it(current);
   for (std::size_t i = 0; i < target.size(); ++i) {
     object& o = target[i];
     if (o.name.empty())
@@ -439,7 +441,7 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
     }
     if (options.only_of && !belongs_to(*live, *options.only_of))
       co_return problem{describe(o) + " is not of this release: it lacks its annotations"};
-    const object* before = find_same(current, o);
+    const object* before = before_it.find(o);
     if (!before) co_return problem{"no " + o.kind + " with the name " + quote(o.name) + " found"};
     auto why = co_await impl_->change(o, *before, *live, options);
     if (why) {

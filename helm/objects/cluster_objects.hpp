@@ -71,6 +71,10 @@ public:
   /// Lines that Helm prints with --debug: "CRD x is already present. Skipping.". May stay unset.
   void on_line(std::function<void(std::string)> line);
 
+  /// The manifests and definitions that are built come from strangers: they are read apart
+  /// (objects_apart), within these limits. Else they are read as stock Helm reads them.
+  void of_strangers(chart_limits limits);
+
   /// What templates see of the cluster: its version, group versions and kinds ("apps/v1",
   /// "apps/v1/Deployment"). Problems "Kubernetes cluster unreachable: …"
   awaitable<outcome<helm::capabilities>> capabilities();

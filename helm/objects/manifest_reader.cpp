@@ -1,5 +1,6 @@
 #include "helm/objects/manifest_reader.hpp"
 
+#include "formats/go/deep_stack.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/go.hpp"
 
@@ -31,6 +32,21 @@ bool deeper_than(const value& v, int limit) {
     }
   }
   return false;
+}
+
+/// What a document takes as JSON, with each alias as all that it stands for.
+std::uint64_t bytes_as_json(const value& v) {
+  constexpr std::uint64_t bytes_per_value = 64;
+  formats::count_steps(1);
+  std::uint64_t out = bytes_per_value;
+  if (v.is_string()) {
+    out += v.text().size();
+  } else if (v.is_map()) {
+    for (const auto& [key, member] : v.entries()) out += key.size() + bytes_as_json(member);
+  } else if (v.kind() == type::list) {
+    for (const value& element : v.items()) out += bytes_as_json(element);
+  }
+  return out;
 }
 
 /// Documents end at lines that begin with ---; what follows there may only be a comment.
@@ -84,12 +100,14 @@ outcome<std::vector<json::object>> read_manifest(std::string_view manifest) {
   auto documents = split(manifest);
   if (!documents) return documents.error();
   std::vector<json::object> out;
+  formats::held_bytes held;
   for (const std::string& text : *documents) {
     auto read = read_yaml(text, yaml_numbers::typed);
     if (!read)
       return problem{"error parsing : error converting YAML to JSON: " + read.error().text};
     if (read->is_nil()) continue;
     if (deeper_than(*read, depth_limit)) return problem{"error parsing : json: exceeded max depth"};
+    held.add(bytes_as_json(*read));
     json::value document = to_json(*read);
     if (!document.is_object()) {
       return problem{"unable to decode \"\": json: cannot unmarshal " +

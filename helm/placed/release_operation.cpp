@@ -58,7 +58,9 @@ release_operation::release_operation(reactor::loop& l, k8s::client& api, k8s::di
       notes_(l, api, order_.notes_ns, order_.ns, order_.release, order_.owner),
       on_(l, api, known),
       records_(l, api, store_of(order_), driver_of(order_.driver), name_of(order_), history_bytes),
-      actions_(l, api, on_, records_, settings_of(order_, log, notes_)) {}
+      actions_(l, api, on_, records_, settings_of(order_, log, notes_)) {
+  on_.of_strangers(service_chart_limits);
+}
 
 template <class Request>
 Request release_operation::asked() const {

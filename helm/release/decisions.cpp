@@ -57,6 +57,18 @@ const record* find_revision(const history& h, int revision) {
   return found == h.end() ? nullptr : &*found;
 }
 
+void keep_what_counts(history& h) {
+  const record* const deployed = newest_deployed(h);
+  for (record& r : h) {
+    if (&r == &h.back() || &r == deployed) continue;
+    std::string().swap(r.manifest);
+    std::string().swap(r.notes);
+    std::vector<recorded_hook>().swap(r.hooks);
+    r.config = value();
+    r.origin.reset();
+  }
+}
+
 std::vector<int> revisions_to_prune(const history& h, int limit) {
   std::vector<int> out;
   if (limit <= 0) return out;

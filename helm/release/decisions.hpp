@@ -30,6 +30,11 @@ void sort_history(history& h);
 const record* newest_deployed(const history& h);
 const record* find_revision(const history& h, int revision);
 
+/// Empties all but the newest and the newest deployed one, from which alone an action starts: what
+/// is left of the others are names, states and times. So a history takes as much memory as two
+/// revisions, however many there are.
+void keep_what_counts(history& h);
+
 /// Revisions to delete before one more is stored, so that `limit` remain; 0 means no limit. Never
 /// the newest deployed.
 std::vector<int> revisions_to_prune(const history& h, int limit);

@@ -1,6 +1,5 @@
 #include "helm/release/hook_runner.hpp"
 
-#include "formats/yaml/reader.hpp"
 #include "helm/go.hpp"
 #include "reactor/loop.hpp"
 
@@ -31,11 +30,8 @@ awaitable<void> hook_runner::show_log(hook h, std::string policy, std::string ns
   const auto& wanted = h.output_log_policies;
   if (std::find(wanted.begin(), wanted.end(), policy) == wanted.end()) co_return;
   if (h.kind != "Job" && h.kind != "Pod") co_return;
-  if (const auto read = read_yaml_map(h.content))
-    if (const auto* metadata = read->find("metadata"); metadata && metadata->is_map())
-      if (const auto* own = metadata->find("namespace");
-          own && own->is_string() && !own->text().empty())
-        ns = own->text();
+  auto list = co_await bench_.on.build(h.content, ns);
+  if (list && !list->empty()) ns = list->front().ns;
   std::string labels, fields;
   if (h.kind == "Job")
     labels = "job-name=" + h.name;

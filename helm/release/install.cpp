@@ -58,6 +58,8 @@ awaitable<outcome<record>> install_action::run(install_request r) {
   history past;
   if (!dry) {
     auto known = co_await keep_.recovered(r.name);
+    if (!known && bench_.settings.notes && known.error().code != problem_code::not_found)
+      co_return known.error();
     if (known) past = std::move(*known);
     if (auto taken = name_in_use(past, r.replace)) co_return *taken;
     if (!r.skip_crds) {

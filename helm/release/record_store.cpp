@@ -19,8 +19,8 @@ namespace {
 
 namespace json = boost::json;
 
-// One record may fill a megabyte, so pages are small.
-constexpr std::uint32_t records_per_page = 20;
+// One record may fill a megabyte, and several operations read theirs at a time.
+constexpr std::uint32_t records_per_page = 5;
 
 std::int64_t unix_seconds(reactor::wall_time t) {
   return std::chrono::duration_cast<std::chrono::seconds>(t.time_since_epoch()).count();
@@ -115,9 +115,10 @@ awaitable<outcome<sized_record>> cluster_records::record_of(const json::object& 
   if (meta) r->uid = objects::metadata_text(o, "uid");
   if (!of_) co_return all;
   const auto revision = revision_in(objects::metadata_text(o, "name"), of_->name);
-  if (!revision) co_return problem{"its name is none of a revision of " + of_->name};
+  if (!revision)
+    co_return problem{"its name is none of a revision of " + of_->name, problem_code::not_found};
   if (ns_ != of_->ns && r->ns != of_->ns)
-    co_return problem{"it is of a release in namespace " + r->ns};
+    co_return problem{"it is of a release in namespace " + r->ns, problem_code::not_found};
   r->name = of_->name;
   r->ns = of_->ns;
   r->revision = *revision;
@@ -147,6 +148,7 @@ awaitable<outcome<record>> cluster_records::get(std::string name, int revision) 
 awaitable<outcome<history>> cluster_records::query(std::string selector, std::string doing) {
   history out;
   std::uint64_t left = of_a_history_;
+  std::pair<int, std::string> unread;  // the newest, and why
   k8s::list_options options;
   options.ns = ns_;
   options.label_selector = std::move(selector);
@@ -162,6 +164,12 @@ awaitable<outcome<history>> cluster_records::query(std::string selector, std::st
       const auto* item = (*items)[i].if_object();
       if (!item) continue;
       auto r = co_await record_of(*item, left);
+      if (!r && of_ && r.error().code != problem_code::not_found) {
+        const std::string name = objects::metadata_text(*item, "name");
+        const int revision = revision_in(name, of_->name).value_or(0);
+        if (revision > unread.first)
+          unread = {revision, quote(name) + " cannot be read: " + r.error().text};
+      }
       if (!r) {
         say(doing.substr(0, doing.find(':')) + ": failed to decode release: " + r.error().text);
         continue;
@@ -172,8 +180,12 @@ awaitable<outcome<history>> cluster_records::query(std::string selector, std::st
       left -= r->bytes;
       out.push_back(std::move(r->what));
     }
+    sort_history(out);
+    if (of_) keep_what_counts(out);
   }
-  sort_history(out);
+  const record* const deployed = newest_deployed(out);
+  if (unread.first > (deployed ? deployed->revision : 0))
+    co_return problem{doing + ": " + unread.second};
   co_return out;
 }
 

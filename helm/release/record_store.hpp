@@ -55,9 +55,13 @@ protected:
 /// Trust    a record says itself whose it is, of which namespace and revision. Where `of` names a
 ///          release these come from the object's name and from `of` instead, for the author of a
 ///          record chooses what it says; in a namespace of records of many releases,
-///          those of another namespace than `of` names are passed over.
+///          those of another namespace than `of` names are passed over. One of `of` that cannot be
+///          read is an error where it is newer than the newest deployed one: without it the others
+///          say something else than they did.
 /// Limits   `of_a_history` bytes unpacked for all records that one call reads: a history that takes
-///          more is an error, since which of its records was left out may decide what is done.
+///          more is an error, since which of its records was left out may decide what is done. Of
+///          a release that `of` names, a history has content in the records alone that count
+///          (keep_what_counts).
 /// Lifetime loop and client outlive it.
 class cluster_records final : public record_store {
 public:

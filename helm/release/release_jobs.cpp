@@ -236,4 +236,36 @@ reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, st
   co_return sized_record{to_record(std::move(*said)), bytes};
 }
 
+split_job::answer split_job::work() const {
+  answer out;
+  auto split = split_for_uninstall(text);
+  if (!split) {
+    out.failure = split.error();
+    return out;
+  }
+  out.kept = std::move(split->kept);
+  out.doomed = std::move(split->doomed);
+  return out;
+}
+
+split_job::answer split_job::run(loaded&) const {
+  answer failed;
+  auto done =
+      bounded("the manifest cannot be read", limits, [&] { return outcome<answer>(work()); });
+  if (done) return std::move(*done);
+  failed.failure = done.error();
+  return failed;
+}
+
+reactor::awaitable<outcome<uninstall_split>> split_apart(reactor::loop& l, std::string manifest,
+                                                         chart_limits limits) {
+  split_job job;
+  job.text = std::move(manifest);
+  job.limits = limits;
+  auto said = co_await apart::ask_about_text(l, std::move(job));
+  if (!said) co_return said.error();
+  if (said->failure) co_return *said->failure;
+  co_return uninstall_split{std::move(said->kept), std::move(said->doomed)};
+}
+
 }  // namespace helm::release

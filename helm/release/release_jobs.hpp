@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/apart/ask.hpp"
+#include "helm/release/decisions.hpp"
 #include "helm/release/record.hpp"
 #include "helm/release/rendering.hpp"
 
@@ -99,5 +100,22 @@ struct record_job {
 reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, std::string stored,
                                                             std::uint64_t limit_bytes,
                                                             std::string owner);
+
+/// split_for_uninstall() of a stranger's manifest.
+struct split_job {
+  static constexpr apart::job_number number = apart::job_number::split;
+  std::string text;
+  chart_limits limits;
+  struct answer {
+    std::optional<problem> failure;
+    std::string kept, doomed;
+  };
+  answer work() const;
+  answer run(loaded& about) const;
+};
+/// In a child process where there are some; within `limits`.
+/// Errors   those of split_for_uninstall, a limit, a child's.
+reactor::awaitable<outcome<uninstall_split>> split_apart(reactor::loop& l, std::string manifest,
+                                                         chart_limits limits);
 
 }  // namespace helm::release

@@ -1,6 +1,7 @@
 #include "helm/release/uninstall.hpp"
 
 #include "helm/go.hpp"
+#include "helm/release/release_jobs.hpp"
 #include "helm/render/installation.hpp"
 #include "reactor/loop.hpp"
 
@@ -36,7 +37,9 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
     co_return problem{"uninstall: Release name is invalid: " + r.name};
   auto past = co_await bench_.records.all_of(r.name);
   if (!past) {
-    if (r.ignore_not_found) co_return std::string();
+    // The service knows that there is none only where it was told so.
+    const bool is_known = past.error().code == problem_code::not_found || !bench_.settings.notes;
+    if (r.ignore_not_found && is_known) co_return std::string();
     co_return problem{"uninstall: Release not loaded: " + r.name + ": " + past.error().text};
   }
   record rel = past->back();
@@ -61,7 +64,7 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
   co_await keep_.store(rel, work.timeout);
 
   const std::string not_deleted = "failed to delete release: " + r.name;
-  auto split = split_for_uninstall(rel.manifest);
+  auto split = co_await split_apart(bench_.loop, rel.manifest, bench_.settings.charts);
   if (!split) {
     bench_.warn("uninstall: Failed to delete release: " + split.error().text);
     co_return problem{not_deleted};
@@ -99,7 +102,15 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
     history gone = std::move(*past);
     auto purged = co_await keep_.purge(std::move(gone));
     if (!purged) errors.push_back(purged.error().text);
-    if (purged && bench_.settings.notes) co_await bench_.settings.notes->forget();
+    if (purged && bench_.settings.notes) {
+      auto left = co_await bench_.records.get(rel.name, rel.revision);
+      if (!left && left.error().code != problem_code::not_found)
+        errors.push_back(left.error().text);
+      if (left)
+        errors.push_back("its record " + storage_name(rel.name, rel.revision) +
+                         " is there again: another client makes it");
+      co_await bench_.settings.notes->forget();
+    }
     co_return ended_with(errors, std::move(info));
   }
   co_await keep_.store(std::move(rel), work.timeout);

@@ -4,6 +4,9 @@
 #include "helm/render/installation.hpp"
 #include "reactor/loop.hpp"
 
+#include <string>
+#include <unordered_set>
+
 namespace helm::release {
 namespace {
 
@@ -11,15 +14,26 @@ namespace {
 /// version of the API is looked at like a new object.
 objects::object_list new_ones(const objects::object_list& target,
                               const objects::object_list& current) {
+  const auto text = [](const objects::object& o) {
+    return o.resource.version + "/" + objects::key_of(o);
+  };
+  std::unordered_set<std::string> known;
+  for (const auto& c : current) known.insert(text(c));
   objects::object_list out;
-  for (const auto& o : target) {
-    bool known = false;
-    for (const auto& c : current)
-      known = known || (c.resource.api_version() == o.resource.api_version() && c.kind == o.kind &&
-                        c.ns == o.ns && c.name == o.name);
-    if (!known) out.push_back(o);
-  }
+  for (const auto& o : target)
+    if (!known.contains(text(o))) out.push_back(o);
   return out;
+}
+
+/// Fields that `before` has and `target` has not are taken from a live object. Of a record that is
+/// not believed that holds in the namespace of the release alone, where its author may write as
+/// well: outside, `before` becomes what `target` is, and the fields of others stay.
+void take_nothing_outside(objects::object_list& before, const objects::object_list& target,
+                          const std::string& ns) {
+  const objects::object_index wanted(target);
+  for (objects::object& o : before)
+    if (o.ns != ns)
+      if (const objects::object* is = wanted.find(o)) o = *is;
 }
 
 }  // namespace
@@ -34,12 +48,14 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
     co_return problem{"Hiding Kubernetes secrets requires a dry-run mode"};
   auto past = co_await keep_.recovered(r.name);
   if (!past && past.error().code != problem_code::not_found) co_return past.error();
-  const history known = past ? std::move(*past) : history();
+  history known = past ? std::move(*past) : history();
   auto base = upgrade_base(known, r.name);
   if (!base) co_return base.error();
   record current = **base;
+  record last = known.back();
+  history().swap(known);  // it may be large
+  std::string().swap(last.manifest);
   const auto only_of = co_await bench_.doubt(current);
-  const record& last = known.back();
   auto chosen =
       choose_values(r.how, current, r.values, [this](const std::string& l) { bench_.warn(l); });
   if (!chosen) co_return chosen.error();
@@ -92,8 +108,9 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   objects::object_list fresh = only_of ? target : new_ones(target, old);
   auto found = co_await bench_.find_existing(std::move(fresh), r.take_ownership, rel.name);
   if (!found) co_return problem{"Unable to continue with update: " + found.error().text};
-  for (auto& o : *found)
-    if (!only_of || !objects::find_same(old, o)) old.push_back(std::move(o));
+  objects::object_list unclaimed = only_of ? objects::difference(*found, old) : std::move(*found);
+  for (auto& o : unclaimed) old.push_back(std::move(o));
+  if (only_of) take_nothing_outside(old, target, bench_.settings.ns);
   if (dry) {
     rel.description = r.description.empty() ? "Dry run complete" : r.description;
     co_return rel;

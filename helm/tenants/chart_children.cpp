@@ -1,5 +1,6 @@
 #include "helm/tenants/chart_children.hpp"
 
+#include "helm/objects/manifest_job.hpp"
 #include "helm/placed/stored_release.hpp"
 #include "helm/release/release_jobs.hpp"
 #include "helm/sources/repository.hpp"
@@ -67,7 +68,9 @@ std::span<const apart::handler> chart_jobs() {
                               apart::handler_of<release::crds_job>(),
                               apart::handler_of_pieces<index_job>(),
                               apart::handler_of<release::record_job>(),
-                              apart::handler_of<placed::stored_release>()};
+                              apart::handler_of<placed::stored_release>(),
+                              apart::handler_of<objects::manifest_job>(),
+                              apart::handler_of<release::split_job>()};
   return all;
 }
 

@@ -1,4 +1,5 @@
 #include "helm/apart/child.hpp"
+#include "helm/objects/manifest_job.hpp"
 #include "helm/placed/stored_release.hpp"
 #include "helm/release/release_jobs.hpp"
 #include "helm/tenants/chart_children.hpp"
@@ -36,6 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as<helm::tenants::index_job::answer>(bytes);
   read_as<helm::tenants::load_job::answer>(bytes);
   read_as<helm::tenants::known_release>(bytes);
+  read_as<helm::objects::manifest_job::answer>(bytes);
+  read_as<helm::release::split_job::answer>(bytes);
   helm::apart::bench_of_a_child child(helm::tenants::chart_jobs());
   static_cast<void>(
       child.reply_to(std::string(bytes), [](char*, std::size_t) { return std::size_t{0}; }));

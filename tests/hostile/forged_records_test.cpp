@@ -28,6 +28,8 @@ struct forged_record {
   std::string as = {};
   bool may_fail = false;  // the upgrade, as it must: the object that it would take is another's
   bool arrives = true;    // false: Helm upgrades from no such state
+  std::string text = {};  // in the place of the record, as data.release has it
+  bool goes = true;       // false: the Tenant stays until a person has deleted the record
 };
 
 std::string config_map_text(const std::string& name, const std::string& ns) {
@@ -129,6 +131,30 @@ const std::vector<forged_record>& forged_records() {
                    }});
     out.back().labels["version"] = "7";
     out.back().as = "anything";
+    out.push_back({"anchors that stand for a gigabyte", [](record& r) {
+                     r.manifest += config_map_text("big", "acme") + "x: &a \"" +
+                                   std::string(100'000, 'a') + "\"\ny:\n";
+                     for (int i = 0; i < 10'000; ++i) r.manifest += "- *a\n";
+                   }});
+    out.back().arrives = out.back().goes = false;
+    add("fields of its own object outside its namespace", [](record& r) {
+      r.manifest =
+          "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n"
+          "  name: own-role\n  annotations: {others: word}\n" +
+          r.manifest;
+    });
+    out.push_back({"a text that is no record", [](record&) {}});
+    out.back().arrives = out.back().goes = false;
+    out.back().text = "bm9uZQ==";
+    out.push_back({"a newer revision that is no record", [](record&) {}});
+    out.back().arrives = out.back().goes = false;
+    out.back().text = "bm9uZQ==";
+    out.back().as = "sh.helm.release.v1.tenant-acme-a.v7";
+    out.push_back({"objects without number", [](record& r) {
+                     for (int i = 0; i < 30'000; ++i)
+                       r.manifest += config_map_text("a" + std::to_string(i), "acme");
+                   }});
+    out.back().arrives = out.back().goes = false;
     return out;
   }();
   return all;
@@ -145,6 +171,9 @@ std::string chart_here(const std::string& version) {
       {"templates/hook.yaml",
        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: own-hook\n  annotations:\n    "
        "helm.sh/hook: pre-upgrade,pre-delete\n"});
+  templates.push_back({"templates/role.yaml",
+                       "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  "
+                       "name: own-role\n"});
   if (version == "1.4.0")
     templates.push_back({"templates/shared.yaml",
                          "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shared\n  namespace: "
@@ -202,7 +231,8 @@ protected:
           return v ? std::string(v->as_string()) : std::string();
         };
         const std::string ns = text("namespace"), name = text("name");
-        if (ns == "acme" || ns == "bootc-operator" || name == "acme" || name == "bootc-operator")
+        if (name == "own-role" || ns == "acme" || ns == "bootc-operator" || name == "acme" ||
+            name == "bootc-operator")
           continue;
         out[std::string(plural) + " " + ns + "/" + name] = json::serialize(o);
       }
@@ -224,7 +254,7 @@ protected:
     f.edit(*r);
     auto text = release::encode_record(*r);
     ASSERT_TRUE(text) << text.error().text;
-    data["release"] = formats::encode_base64(*text);
+    data["release"] = f.text.empty() ? formats::encode_base64(*text) : f.text;
     json::object& meta = secret["metadata"].as_object();
     for (const auto& [label, value] : f.labels) meta["labels"].as_object()[label] = value;
     if (!f.as.empty()) {
@@ -247,6 +277,9 @@ protected:
       EXPECT_TRUE(came);
       co_await l.sleep_for(5s);
       co_await first->stop();
+      a.api.edit("rbac.authorization.k8s.io", "clusterroles", "", "own-role", [](json::object& o) {
+        o["metadata"].as_object()["annotations"].as_object()["others"] = "word";
+      });
       forge(a, f);
       const auto before = of_others(a);
       auto windlass = start(of_version(next));
@@ -269,6 +302,11 @@ TEST_F(ForgedRecords, AnUpgradeChangesNothingOfOthersAndArrives) {
             << a.records("acme", "tenant-acme-a") << " " << a.conditions("acme", "a");
         co_await l.sleep_for(1min);
         EXPECT_EQ(a.phase("acme"), f.arrives ? "Ready" : "Error");
+        const auto role = a.api.get("rbac.authorization.k8s.io", "clusterroles", "", "own-role");
+        // That one is uninstalled to its end and then installed.
+        if (f.labels.contains("status") && f.labels.at("status") == "uninstalling") co_return;
+        EXPECT_THAT(role ? json::serialize(*role) : "",
+                    ::testing::HasSubstr("\"others\":\"word\""));
       });
     });
   }
@@ -310,8 +348,11 @@ TEST_F(ForgedRecords, AnUninstallTakesNothingOfOthersAndItsOwnObjects) {
         (void)a.api.handle(k8s::sim::make_request(
             "DELETE", "/apis/mesh.openkcm.io/v1alpha1/namespaces/default/tenants/acme"));
         const bool gone = co_await until([&] { return a.tenant("acme").empty(); }, 20min);
-        EXPECT_TRUE(gone) << json::serialize(a.tenant("acme"));
-        EXPECT_FALSE(a.has("namespaces", "", "acme"));
+        EXPECT_EQ(gone, f.goes) << json::serialize(a.tenant("acme"));
+        EXPECT_EQ(a.has("namespaces", "", "acme"), !f.goes);
+        // What does not go is not said to be gone, and is tried again ever later.
+        EXPECT_EQ(a.told("HelmUninstalled") == 0, !f.goes);
+        EXPECT_LT(a.told("HelmUninstallFailed"), 10u);
       });
     });
 }
@@ -429,6 +470,11 @@ TEST_F(ForgedRecords, RecordsMayBeKeptInANamespaceOfOurs) {
     co_await first->stop();
     EXPECT_EQ(a.records("records", "tenant-acme-a"), "1:deployed");
     EXPECT_EQ(a.records("acme", "tenant-acme-a"), "");
+    // The admission policy of deploy/chart lets the service make no other.
+    const auto made = a.api.get("", "namespaces", "", "records");
+    for (const char* mark : {R"("app.kubernetes.io/managed-by":"krypton-operator")",
+                             R"("mesh.openkcm.io/owner":"Service/records/windlass")"})
+      EXPECT_THAT(made ? json::serialize(*made) : "", ::testing::HasSubstr(mark));
     s.chart.version = "1.3.0";
     auto second = start(s);
     const bool moved = co_await until([&] { return a.value("acme") == "standard 1.3.0"; });

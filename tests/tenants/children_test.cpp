@@ -2,6 +2,7 @@
 #include "formats/digest.hpp"
 #include "formats/gzip.hpp"
 #include "formats/tar.hpp"
+#include "helm/objects/manifest_job.hpp"
 #include "helm/placed/stored_release.hpp"
 #include "helm/release/own_records.hpp"
 #include "helm/release/release_jobs.hpp"
@@ -370,6 +371,71 @@ TEST_F(ChartChildren, ReadRecordsAndNeverMoreThanIsLeftOfTheBudget) {
     EXPECT_EQ(known.facts.revision, 3);
     EXPECT_EQ(known.facts.state, release::status::deployed);
   });
+}
+
+/// What an anchor stands for counts, and no more crosses than the service has room for.
+TEST_F(ChartChildren, ReadManifestsOfStrangersWithinTheirBudget) {
+  const std::string head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+  std::string anchors = head + "x: &a \"" + std::string(100'000, 'a') + "\"\ny:\n", items, objects;
+  for (int i = 0; i < 10'000; ++i) anchors += "- *a\n";
+  for (int i = 0; i < 3'000'000; ++i) items += "- {}\n";
+  for (int i = 0; i < 60'000; ++i) objects += "---\n" + head;
+  const std::string of_many = head + "y:\n" + items;
+  const std::string list =
+      "apiVersion: v1\nkind: List\nitems:\n- {kind: A, n: 1.0, t: \"\\u0001\"}\n- {kind: B}\n";
+  std::string long_list = list;
+  long_list += "# " + std::string(2 * apart::short_text_bytes, '#') + "\n";
+  with_children(options(), [&](reactor::loop& l, chart_children&) -> awaitable<void> {
+    for (const std::string& text : {anchors, of_many, objects}) {
+      auto read = co_await objects::objects_apart(l, text, service_chart_limits);
+      EXPECT_THAT(read ? "read" : read.error().text, HasSubstr("memory")) << text.size();
+      auto split = co_await release::split_apart(l, text, service_chart_limits);
+      EXPECT_THAT(split ? "memory" : split.error().text, HasSubstr("memory")) << text.size();
+    }
+    for (const std::string& text : {list, long_list}) {
+      auto read = co_await objects::objects_apart(l, text, service_chart_limits);
+      EXPECT_TRUE(read && *read == *objects::objects_in(text));
+      EXPECT_EQ(read ? read->size() : 0, 2u);
+      auto split = co_await release::split_apart(l, text, service_chart_limits);
+      auto here = release::split_for_uninstall(text);
+      EXPECT_TRUE(split && here && split->doomed == here->doomed && split->kept == here->kept);
+    }
+    auto none = co_await objects::objects_apart(l, "a: [", service_chart_limits);
+    EXPECT_THAT(none ? "" : none.error().text, StartsWith("error parsing : error converting YAML"));
+  });
+  EXPECT_EQ(ended("signal") + ended("exit") + ended("answer"), 0);
+}
+
+/// No JSON takes more in memory than is counted for its text.
+TEST(ManifestObjects, AreCountedByTheirText) {
+  struct counting final : boost::container::pmr::memory_resource {
+    std::size_t bytes = 0;
+    void* do_allocate(std::size_t n, std::size_t) override {
+      bytes += n;
+      return ::operator new(n);
+    }
+    void do_deallocate(void* at, std::size_t n, std::size_t) override {
+      bytes -= n;
+      ::operator delete(at);
+    }
+    bool do_is_equal(const boost::container::pmr::memory_resource& o) const noexcept override {
+      return this == &o;
+    }
+  };
+  std::string empty_lists = "{\"a\":[[]", small_members = "{\"0\":0";
+  for (int i = 1; i < 1'000; ++i) {
+    empty_lists += ",[]";
+    small_members += ",\"" + std::to_string(i) + "\":" + std::to_string(i);
+  }
+  for (const std::string& text :
+       {std::string("{}"), std::string(R"({"a":{"b":{"c":[1,2,[],{}]}}})"),
+        "{\"a\":\"" + std::string(1'000, 'x') + "\"}", empty_lists + "]}", small_members + "}"}) {
+    counting memory;
+    {
+      const boost::json::value v = boost::json::parse(text, boost::json::storage_ptr(&memory));
+      EXPECT_LE(memory.bytes, objects::bytes_of_object(text)) << text.substr(0, 60);
+    }
+  }
 }
 
 /// Some chart's index with so many others in it, and a megabyte of text with each.

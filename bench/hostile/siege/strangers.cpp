@@ -177,6 +177,42 @@ void add_tenants(std::vector<stranger>& out) {
                record_of("documents", times(1'000'000, "---\na: 1\n"), "deployed"));
     put_tenant(s.good, "documents");
   });
+  row("records whose anchors stand for a gigabyte", [](surroundings& s) {
+    const std::string text =
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: big}\nx: &a \"" +
+        std::string(100'000, 'a') + "\"\ny:\n" + times(10'000, "- *a\n");
+    for (const char* state : {"deployed", "failed", "uninstalling"}) {
+      const std::string tenant = std::string("anchors-") + state;
+      put_record(s.good, tenant, record_of(tenant, text, state), 1, state);
+      put_tenant(s.good, tenant);
+    }
+  });
+  row("records of a hundred thousand objects", [](surroundings& s) {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i)
+      text +=
+          "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a" + std::to_string(i) + "}\n";
+    for (const char* state : {"deployed", "uninstalling"}) {
+      const std::string tenant = std::string("objects-") + state;
+      put_record(s.good, tenant, record_of(tenant, text, state), 1, state);
+      put_tenant(s.good, tenant);
+    }
+  });
+  row("many revisions as large as they can be, of some releases", [](surroundings& s) {
+    std::string noise;  // what does not pack
+    std::uint32_t state = 1;
+    while (noise.size() < 700'000) {
+      state = state * 1'664'525 + 1'013'904'223;
+      noise += static_cast<char>('0' + (state >> 24) % 64);
+    }
+    for (int t = 0; t < 4; ++t) {
+      const std::string tenant = "large-" + std::to_string(t);
+      for (int i = 1; i <= 24; ++i)
+        put_record(s.good, tenant, record_of(tenant, "---\n# " + noise + "\n", "superseded"), i,
+                   "superseded");
+      put_tenant(s.good, tenant);
+    }
+  });
   row("five hundred revisions of a release", [](surroundings& s) {
     const std::string one = record_of("revisions", std::string(100'000, '#'), "superseded");
     for (int i = 1; i <= 500; ++i) put_record(s.good, "revisions", one, i, "superseded");

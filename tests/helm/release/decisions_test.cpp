@@ -44,6 +44,26 @@ TEST(ReleasePruning, DeletesTheOldestUntilThereIsRoomButNotTheDeployed) {
   EXPECT_EQ(revisions_to_prune(made({{1, status::failed}, {2, s}}), 1), std::vector<int>({1, 2}));
 }
 
+TEST(ReleaseHistory, KeepsTheContentOfTheRevisionsThatAnActionStartsFrom) {
+  const auto s = status::superseded;
+  history all = made({{1, s}, {2, status::deployed}, {3, s}, {4, status::failed}});
+  for (record& r : all) {
+    r.manifest = r.notes = "text";
+    r.hooks.emplace_back();
+    r.origin = std::make_shared<chart>();
+  }
+  keep_what_counts(all);
+  std::string kept;
+  for (const record& r : all) {
+    kept += r.manifest.empty() ? "-" : "+";
+    EXPECT_EQ(r.manifest.empty(), r.notes.empty() && r.hooks.empty() && !r.origin) << r.revision;
+  }
+  EXPECT_EQ(kept, "-+-+");
+  EXPECT_EQ(all[2].state, s);
+  history none;
+  keep_what_counts(none);
+}
+
 TEST(ReleaseUpgrade, StartsFromTheNewestDeployed) {
   auto h = made({{1, status::deployed}, {2, status::deployed}, {3, status::failed}});
   auto base = upgrade_base(h, "web");
