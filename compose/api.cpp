@@ -33,9 +33,11 @@ public:
         variable_(with_own_image(std::move(v), h.own_image)),
         data_(h.loop, variable_, h.log),
         rows_(h.metrics, "compose"),
-        names_([this](const k8s::cluster& a, const k8s::cluster& b) {
-          return house_.fleet.compare(a, b) != k8s::sameness::other;
-        }) {}
+        names_(
+            [this](const k8s::cluster& a, const k8s::cluster& b) {
+              return house_.fleet.compare(a, b) != k8s::sameness::other;
+            },
+            [this](const k8s::cluster& c) { return house_.fleet.can_act(c); }) {}
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     return start(on, same_cluster::place::member);
   }

@@ -19,25 +19,11 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view own_name = self_cluster_options::name;
 /// Where a piece of what all clusters are ends; an entry beyond it is at most a server's words
 /// long.
 constexpr std::size_t piece_bytes = 16 * 1024;
 
-std::string by_uid(const cluster& c) {
-  return "uid " + c.uid();
-}
-
 }  // namespace
-
-std::string primary_name(const std::vector<std::string>& names) {
-  std::string best;
-  for (const std::string& name : names) {
-    const bool better = best.empty() || best == own_name || (name != own_name && name < best);
-    if (better && !(name == own_name && !best.empty())) best = name;
-  }
-  return best;
-}
 
 fleet::fleet(reactor::loop& l, fleet_options options, reactor::logger log)
     : loop_(l),
@@ -170,7 +156,8 @@ awaitable<void> fleet::consider(std::string name) {
     tell(e.secret, fleet_event::kubeconfig_invalid, e.invalid);
     co_return;
   }
-  if (options_.home && name == own_name && stands_for_home(*to)) *to = *options_.home;
+  if (options_.home && name == self_cluster_options::name && stands_for_home(*to))
+    *to = *options_.home;
   count_reload(name, "success");
   log_.info(existed ? "cluster reconnects" : "cluster found",
             {{"cluster", name}, {"server", to->server}, {"context", to->context}});
@@ -288,74 +275,14 @@ void fleet::note_state(cluster& c, cluster_state before) {
   const auto it = entries_.find(c.name());
   if (it == entries_.end()) return;
   const cluster_state now = c.state();
+  const bool may_matter = can_act(c) != it->second.could_act || now == cluster_state::unreachable;
+  if (may_matter && has_other_name(c, names_of(c))) names_changed_.wake_all();
   if (is_failure(now) && !is_failure(before)) {
     tell(it->second.secret, fleet_event::unreachable,
          std::string(name_of(now)) + ": " + c.last_error());
   } else if (is_failure(before) && !is_failure(now) && c.was_engaged() &&
              now == cluster_state::stale) {
     tell(it->second.secret, fleet_event::recovered, "the server answers again");
-  }
-}
-
-std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const {
-  if (!api.acts_under_one_name()) return {};
-  const auto same = [&](const std::string& name) {
-    return "it is the same cluster as \"" + name + "\", ";
-  };
-  const server_names names = names_of(c, sameness::same);
-  if (names.primary != c.name()) return same(names.primary) + "which acts";
-  const server_names maybe = names_of(c);
-  for (const std::string& name : maybe.all) {
-    const cluster* other = name == c.name() ? nullptr : find(name);
-    const engagement* there = other ? other->find(api.name()) : nullptr;
-    const bool acts = there && there->part();
-    if (acts && compare(c, *other) == sameness::same) return same(name) + "which is ending to act";
-    if (other && compare(c, *other) == sameness::asked &&
-        (acts || primary_name({name, c.name()}) == name))
-      return "whether it is the same cluster as \"" + name + "\" is being found out";
-  }
-  for (const stopping& s : stopping_)
-    if (s.name != c.name() && (s.api.empty() || s.api == api.name()) &&
-        (s.server == c.api().server() || (!s.identity.empty() && s.identity == c.uid())))
-      return same(s.name) + "which is ending to act";
-  return {};
-}
-
-void fleet::note_uid(const std::string& name, const std::string& before) {
-  cluster* c = find(name);
-  if (before.empty() && servers_ && c)
-    (*servers_)[by_uid(*c)].push_back(name);  // a fleet of thousands starts
-  else
-    servers_.reset();
-  if (c) recognise(*c);
-  names_changed_.wake_all();
-}
-
-/// Lets each API act under one name, whenever names of a cluster came, went or were recognised.
-awaitable<void> fleet::seat() {
-  constexpr reactor::nanoseconds together = 100ms;  // many come at a start
-  for (;;) {
-    (void)co_await names_changed_.wait();
-    co_await loop_.sleep_for(together);
-    for (cluster* c : clusters()) {
-      const server_names names = names_of(*c, sameness::same);
-      const std::string was = std::exchange(entries_[c->name()].primary, names.primary);
-      if (!was.empty() && was != names.primary && options_.on_names) options_.on_names(*c);
-      bool waits = false;
-      for (const cluster_api& a : apis_) {
-        const engagement* e = c->find(a.name);
-        if (!e || !e->acts_under_one_name()) continue;
-        waits = waits || e->state() == cluster_state::twin;
-        if (!e->part() || names.primary == c->name()) continue;
-        const auto still =
-            stopping_.insert(stopping_.end(), {c->uid(), c->api().server(), a.name, c->name()});
-        c->start_again(a.name, [this, still] {
-          stopping_.erase(still);
-          names_changed_.wake_all();
-        });
-      }
-      if (waits || names.all.size() > 1) c->wake();
-    }
   }
 }
 
@@ -376,34 +303,6 @@ std::vector<fleet::unusable> fleet::without_connection() const {
   std::vector<unusable> out;
   for (const auto& [name, e] : entries_)
     if (!e.running) out.push_back({name, e.invalid, e.since});
-  return out;
-}
-
-server_names fleet::names_of(const cluster& c, sameness least) const {
-  const auto by_address = [](const cluster& one) { return "address " + one.api().server(); };
-  if (!servers_) {
-    servers_.emplace();
-    for (const auto& [name, e] : entries_) {
-      if (!e.running) continue;
-      (*servers_)[by_address(*e.running)].push_back(name);
-      if (!e.running->uid().empty()) (*servers_)[by_uid(*e.running)].push_back(name);
-    }
-  }
-  std::set<std::string> all{c.name()};
-  const auto take = [&](const std::string& server) {
-    const auto found = servers_->find(server);
-    if (found == servers_->end()) return;
-    for (const std::string& name : found->second) {
-      const cluster* other = find(name);
-      const sameness is = other ? compare(c, *other) : sameness::other;
-      if (is == sameness::same || (is == sameness::asked && least == sameness::asked))
-        all.insert(name);
-    }
-  };
-  take(by_address(c));
-  if (!c.uid().empty()) take(by_uid(c));
-  server_names out{{all.begin(), all.end()}, {}};
-  out.primary = primary_name(out.all);
   return out;
 }
 

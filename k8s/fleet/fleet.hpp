@@ -66,6 +66,15 @@ struct server_names {
   std::string primary;
 };
 
+/// One of them. It cannot act while its server refuses its credentials or it was never reached.
+struct server_name {
+  std::string name;
+  bool can_act = true;
+};
+/// The first by name of those that can act; "self-cluster" only where there is no other. Of those
+/// that cannot act, likewise, where none can.
+std::string primary_name(const std::vector<server_name>& names);
+
 /// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added
 /// by hand.
 /// Change     SHA-256 of the bytes under the key reconnects; labels are handed on; nothing else of
@@ -120,6 +129,10 @@ public:
   /// the proof of it. `least` asked: with those that are still being asked.
   server_names names_of(const cluster& c, sameness least = sameness::asked) const;
   sameness compare(const cluster& a, const cluster& b) const;
+  /// False while its credentials are refused, it failed before it was ever used, or its server has
+  /// not answered for `outage`: another name of the same server acts then.
+  bool can_act(const cluster& c) const;
+  static constexpr reactor::nanoseconds outage = 5min;
   /// Asks those that say they have the UID of this one to prove it. Of a cluster of the fleet that
   /// is done by itself.
   void recognise(cluster& c);
@@ -153,8 +166,9 @@ public:
 private:
   struct entry {
     std::string hash;
-    std::string primary;  // of its names, as it was told last
-    std::string invalid;  // why there is no cluster
+    std::string primary;    // of its names, as it was told last
+    bool could_act = true;  // as it was told last
+    std::string invalid;    // why there is no cluster
     reactor::wall_time since{};
     object_reference secret;             // kind empty = added by hand
     std::optional<member_token> member;  // its token is known, and ours to renew
@@ -191,8 +205,11 @@ private:
 
   void count_reload(const std::string& name, const char* outcome);
   void note_state(cluster& c, cluster_state before);
-  void note_uid(const std::string& name, const std::string& before);
   // fleet_twins.cpp
+  std::string primary_of(const std::vector<std::string>& names) const;
+  /// Another name of the fleet, or home, is the same API server.
+  bool has_other_name(const cluster& c, const server_names& names) const;
+  void note_uid(const std::string& name, const std::string& before);
   using pair_of_clusters = std::pair<const cluster*, const cluster*>;
   static pair_of_clusters pair_of(const cluster& a, const cluster& b);
   awaitable<void> prove(pair_of_clusters both);
@@ -232,8 +249,5 @@ private:
   reactor::task_group closing_;  // joined, never cancelled: what leaves must leave in order
   reactor::task_group tasks_;
 };
-
-/// Which of the names of one API server is the primary: the smallest that is not "self-cluster".
-std::string primary_name(const std::vector<std::string>& names);
 
 }  // namespace k8s

@@ -1,10 +1,13 @@
-// Names of one API server: who says that it is another one's has to prove it.
+// Names of one API server: which of them acts, and the proof that two are one.
 #include "k8s/fleet/fleet.hpp"
+#include "k8s/fleet/self_cluster.hpp"
 #include "reactor/loop.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <tuple>
+#include <utility>
 
 namespace k8s {
 namespace {
@@ -14,7 +17,19 @@ constexpr reactor::nanoseconds proof_patience = 10s;
 /// What could not be said is asked again.
 constexpr reactor::nanoseconds proof_again = 5min;
 
+std::string by_uid(const cluster& c) {
+  return "uid " + c.uid();
+}
+
 }  // namespace
+
+std::string primary_name(const std::vector<server_name>& names) {
+  const auto rank = [](const server_name& n) {
+    return std::tuple(!n.can_act, n.name == self_cluster_options::name, std::string_view(n.name));
+  };
+  const auto best = std::ranges::min_element(names, {}, rank);
+  return best == names.end() ? std::string() : best->name;
+}
 
 fleet::pair_of_clusters fleet::pair_of(const cluster& a, const cluster& b) {
   return std::less<const cluster*>()(&a, &b) ? pair_of_clusters{&a, &b} : pair_of_clusters{&b, &a};
@@ -106,7 +121,7 @@ void fleet::conclude(pair_of_clusters both, sameness is) {
   if (is == sameness::same) {
     log_.warning("two names for one API server", {{"cluster", a->name()},
                                                   {"other", b->name()},
-                                                  {"primary", primary_name({a->name(), b->name()})},
+                                                  {"primary", primary_of({a->name(), b->name()})},
                                                   {"uid", a->uid()}});
   } else {
     log_.warning("a cluster says that it has the UID of another one, and has not proven it",
@@ -118,6 +133,125 @@ void fleet::conclude(pair_of_clusters both, sameness is) {
   for (cluster* c : {a, b}) {
     c->wake();
     if (options_.on_names) options_.on_names(*c);
+  }
+}
+
+server_names fleet::names_of(const cluster& c, sameness least) const {
+  const auto by_address = [](const cluster& one) { return "address " + one.api().server(); };
+  if (!servers_) {
+    servers_.emplace();
+    for (const auto& [name, e] : entries_) {
+      if (!e.running) continue;
+      (*servers_)[by_address(*e.running)].push_back(name);
+      if (!e.running->uid().empty()) (*servers_)[by_uid(*e.running)].push_back(name);
+    }
+  }
+  std::set<std::string> all{c.name()};
+  const auto take = [&](const std::string& server) {
+    const auto found = servers_->find(server);
+    if (found == servers_->end()) return;
+    for (const std::string& name : found->second) {
+      const cluster* other = find(name);
+      const sameness is = other ? compare(c, *other) : sameness::other;
+      if (is == sameness::same || (is == sameness::asked && least == sameness::asked))
+        all.insert(name);
+    }
+  };
+  take(by_address(c));
+  if (!c.uid().empty()) take(by_uid(c));
+  server_names out{{all.begin(), all.end()}, {}};
+  out.primary = primary_of(out.all);
+  return out;
+}
+
+std::string fleet::primary_of(const std::vector<std::string>& names) const {
+  std::vector<server_name> all;
+  for (const std::string& name : names) {
+    const cluster* c = find(name);
+    all.push_back({name, c && can_act(*c)});
+  }
+  return primary_name(all);
+}
+
+bool fleet::has_other_name(const cluster& c, const server_names& names) const {
+  return names.all.size() > 1 || (home_ && compare(c, *home_) == sameness::same);
+}
+
+bool fleet::can_act(const cluster& c) const {
+  if (c.is_connected() || c.last_error().empty()) return true;
+  return c.was_engaged() && c.state() == cluster_state::unreachable &&
+         loop_.wall() < c.since_wall() + outage;
+}
+
+std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const {
+  if (!api.acts_under_one_name()) return {};
+  const auto same = [&](const std::string& name) {
+    return "it is the same cluster as \"" + name + "\", ";
+  };
+  const server_names names = names_of(c, sameness::same);
+  if (names.primary != c.name()) return same(names.primary) + "which acts";
+  const server_names maybe = names_of(c);
+  for (const std::string& name : maybe.all) {
+    const cluster* other = name == c.name() ? nullptr : find(name);
+    const engagement* there = other ? other->find(api.name()) : nullptr;
+    const bool acts = there && there->part();
+    if (acts && compare(c, *other) == sameness::same) return same(name) + "which is ending to act";
+    if (other && compare(c, *other) == sameness::asked &&
+        (acts || primary_of({name, c.name()}) == name))
+      return "whether it is the same cluster as \"" + name + "\" is being found out";
+  }
+  for (const stopping& s : stopping_)
+    if (s.name != c.name() && (s.api.empty() || s.api == api.name()) &&
+        (s.server == c.api().server() || (!s.identity.empty() && s.identity == c.uid())))
+      return same(s.name) + "which is ending to act";
+  return {};
+}
+
+void fleet::note_uid(const std::string& name, const std::string& before) {
+  cluster* c = find(name);
+  if (before.empty() && servers_ && c)
+    (*servers_)[by_uid(*c)].push_back(name);  // a fleet of thousands starts
+  else
+    servers_.reset();
+  if (c) recognise(*c);
+  names_changed_.wake_all();
+}
+
+/// Lets each API act under one name, whenever names of a cluster came, went or were recognised, or
+/// one of several can act no more, or again.
+awaitable<void> fleet::seat() {
+  constexpr reactor::nanoseconds together = 100ms;  // many come at a start
+  reactor::steady_time look_again = reactor::never;
+  for (;;) {
+    (void)co_await names_changed_.wait(look_again);
+    co_await loop_.sleep_for(together);
+    look_again = reactor::never;
+    for (cluster* c : clusters()) {
+      const server_names names = names_of(*c, sameness::same);
+      entry& e = entries_[c->name()];
+      const bool acts = can_act(*c);
+      const bool other = std::exchange(e.could_act, acts) != acts;
+      const std::string was = std::exchange(e.primary, names.primary);
+      if (!was.empty() && was != names.primary && options_.on_names) options_.on_names(*c);
+      if (other && home_ && options_.on_names && compare(*c, *home_) == sameness::same)
+        options_.on_names(*home_);
+      if (acts && c->state() == cluster_state::unreachable && has_other_name(*c, names))
+        look_again = std::min(look_again, loop_.now() + (c->since_wall() + outage - loop_.wall()));
+      bool waits = false;
+      for (const cluster_api& a : apis_) {
+        const engagement* on = c->find(a.name);
+        if (!on || !on->acts_under_one_name()) continue;
+        waits = waits || on->state() == cluster_state::twin;
+        if (!on->part() || names.primary == c->name()) continue;
+        const auto still =
+            stopping_.insert(stopping_.end(), {c->uid(), c->api().server(), a.name, c->name()});
+        c->start_again(a.name, [this, still] {
+          stopping_.erase(still);
+          names_changed_.wake_all();
+        });
+      }
+      if (waits || names.all.size() > 1) c->wake();
+    }
   }
 }
 

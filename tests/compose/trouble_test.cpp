@@ -538,8 +538,10 @@ TEST(SameCluster, MembersComeBeforeHomeAndThenTheNameDecides) {
   reactor::loop l(reactor::loop::mode::simulated, 1);
   std::map<std::string, std::unique_ptr<k8s::cluster>> clusters;
   std::map<const k8s::cluster*, std::string> server;
+  std::set<const k8s::cluster*> refused;
   compose::same_cluster all(
-      [&](const k8s::cluster& a, const k8s::cluster& b) { return server.at(&a) == server.at(&b); });
+      [&](const k8s::cluster& a, const k8s::cluster& b) { return server.at(&a) == server.at(&b); },
+      [&](const k8s::cluster& c) { return !refused.contains(&c); });
   int woken = 0;
   const auto who = [&](const char* of, compose::same_cluster::place at, const char* name) {
     auto& c = clusters[name];
@@ -562,6 +564,16 @@ TEST(SameCluster, MembersComeBeforeHomeAndThenTheNameDecides) {
   auto early = who("1", member, "b"), other = who("2", member, "d");
   EXPECT_FALSE(late->works());
   EXPECT_TRUE(early->works() && other->works());
+  refused.insert(clusters["b"].get());
+  EXPECT_TRUE(late->works());
+  EXPECT_FALSE(early->works());
+  refused.insert(clusters["c"].get());
+  EXPECT_TRUE(at_home->works()) << "its credentials are those that work";
+  EXPECT_FALSE(early->works() || late->works());
+  refused.insert(clusters["a"].get());
+  EXPECT_TRUE(early->works()) << "of those that cannot act, one is named";
+  EXPECT_FALSE(late->works() || at_home->works());
+  refused.clear();
   early.reset();
   late.reset();
   EXPECT_TRUE(at_home->works());

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace k8s {
@@ -39,7 +40,8 @@ public:
 
   scripted_server server;
   bool unauthorized = false;
-  std::string uid;  // of kube-system; made from the host unless set
+  std::set<std::string> refused_tokens;  // answered with 401
+  std::string uid;                       // of kube-system; made from the host unless set
   /// The Events of kube-system by name: what they say. Servers that are one share them.
   using event_texts = std::map<std::string, std::string>;
   std::shared_ptr<event_texts> events = std::make_shared<event_texts>();
@@ -61,7 +63,8 @@ private:
   }
 
   answer reply(const scripted_server::received& r) {
-    if (unauthorized) return answer::failure(401, "Unauthorized", "Unauthorized");
+    if (unauthorized || refused_tokens.contains(token_of(r)))
+      return answer::failure(401, "Unauthorized", "Unauthorized");
     const auto asks = [&](const char* path) { return r.target.starts_with(path); };
     if (asks("/version")) {
       return answer::json(200, R"({"major":"1","minor":"31","gitVersion":"v1.31.0"})");
@@ -104,6 +107,11 @@ private:
     }
     if (asks("/api")) return answer::json(200, R"({"kind":"APIVersions","versions":["v1"]})");
     return answer::failure(404, "NotFound", "not found");
+  }
+
+  static std::string token_of(const scripted_server::received& r) {
+    const std::string said(r.fields.get("Authorization")), bearer = "Bearer ";
+    return said.starts_with(bearer) ? said.substr(bearer.size()) : std::string();
   }
 
   answer event(const scripted_server::received& r) {

@@ -310,10 +310,14 @@ TEST_F(Fleet, TellsThatAClusterWentAndCameBack) {
 }
 
 TEST_F(Fleet, NamesOnePrimaryForOneApiServer) {
-  EXPECT_EQ(primary_name({"self-cluster", "b", "a"}), "a");
-  EXPECT_EQ(primary_name({"zeta", "self-cluster"}), "zeta");
-  EXPECT_EQ(primary_name({"self-cluster"}), "self-cluster");
-  EXPECT_EQ(primary_name({}), "");
+  const auto of = [](std::vector<server_name> names) { return primary_name(names); };
+  EXPECT_EQ(of({{"self-cluster"}, {"b"}, {"a"}}), "a");
+  EXPECT_EQ(of({{"zeta"}, {"self-cluster"}}), "zeta");
+  EXPECT_EQ(of({{"self-cluster"}}), "self-cluster");
+  EXPECT_EQ(of({}), "");
+  EXPECT_EQ(of({{"a", false}, {"b"}, {"c"}}), "b") << "its credentials are refused";
+  EXPECT_EQ(of({{"a", false}, {"self-cluster"}}), "self-cluster");
+  EXPECT_EQ(of({{"self-cluster", false}, {"b", false}, {"a", false}}), "a");
   run([&](world& w) -> awaitable<void> {
     w.c2.uid = "uid-of-c1";
     w.c2.events = w.c1.events;
@@ -394,6 +398,76 @@ TEST_F(Fleet, OneClusterUnderTwoNamesIsActedUponUnderOne) {
     EXPECT_EQ(joined(x.where), "b ");
     EXPECT_EQ(w.fleet.find("b")->state(), cluster_state::live);
     EXPECT_EQ(x.most, 1u) << "never both at once";
+  });
+}
+
+TEST_F(Fleet, ANameWhoseCredentialsAreRefusedIsNotTheOneThatActs) {
+  for (const char* first : {"a", "self-cluster"})  // by name, and by the rule for self-cluster
+    for (const bool from_the_start : {true, false}) {
+      SCOPED_TRACE(std::string(first) + (from_the_start ? ", from the start" : ", later"));
+      const std::string refused = std::string(first) == "a" ? "a" : "b",
+                        good = refused == "a" ? "b" : "self-cluster";
+      acting_api x;
+      run([&](world& w) -> awaitable<void> {
+        std::set<std::string>& tokens = w.c1.refused_tokens;
+        if (from_the_start) tokens.insert("expired");
+        w.fleet.engage(x.made(cluster_api::names::one));
+        w.home.put(good, kubeconfig_for("c1", "good"));
+        w.home.put(refused, kubeconfig_for("c1", "expired"));
+        w.fleet.discover(w.home_api, &w.events);
+        co_await l.sleep_for(5s);
+        EXPECT_EQ(joined(x.where), (from_the_start ? good : refused) + " ");
+        tokens.insert("expired");
+        (void)co_await w.fleet.find(refused)->api().get_path("/version");
+        co_await l.sleep_for(5s);
+        EXPECT_EQ(joined(x.where), good + " ");
+        EXPECT_EQ(w.fleet.find(good)->state(), cluster_state::live);
+        EXPECT_EQ(w.fleet.find(refused)->state(), cluster_state::unauthorized);
+        EXPECT_EQ(w.fleet.names_of(*w.fleet.find(refused)).primary, good);
+        // It is the first again once its credentials work.
+        tokens.clear();
+        co_await l.sleep_for(3min);
+        EXPECT_EQ(joined(x.where), refused + " ");
+        EXPECT_EQ(w.fleet.find(good)->state(), cluster_state::twin);
+        EXPECT_EQ(x.most, 1u) << "never both at once";
+      });
+    }
+}
+
+TEST_F(Fleet, ANameThatCannotBeReachedGivesWayAtOnceIfItNeverWasAndElseAfterAnOutage) {
+  acting_api x;
+  run([&](world& w) -> awaitable<void> {
+    w.c2.uid = "uid-of-c1";
+    w.c2.events = w.c1.events;
+    w.fleet.engage(x.made(cluster_api::names::one));
+    w.home.put("a", kubeconfig_for("c1"));
+    w.home.put("b", kubeconfig_for("c2"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(joined(x.where), "a ");
+    net().set_reach("c1", memory_network::reach::refused);
+    net().cut_all("c1");
+    for (int i = 0; i < cluster_health::breaker_threshold; ++i)
+      (void)co_await w.fleet.find("a")->api().get_path("/version");
+    co_await l.sleep_for(1min);
+    EXPECT_EQ(w.fleet.find("a")->state(), cluster_state::unreachable);
+    EXPECT_EQ(joined(x.where), "a ") << "it may be back soon";
+    co_await l.sleep_for(fleet::outage);
+    EXPECT_EQ(joined(x.where), "b ");
+    net().set_reach("c1", memory_network::reach::open);
+    co_await l.sleep_for(3min);
+    EXPECT_EQ(joined(x.where), "a ");
+    EXPECT_EQ(x.most, 1u) << "never both at once";
+  });
+  acting_api y;
+  run([&](world& w) -> awaitable<void> {  // two ways to one address, of which one is no way
+    connection no_way = w.c1.server.to();
+    no_way.proxy_url = reactor::secret("http://nowhere:3128");
+    w.fleet.engage(y.made(cluster_api::names::one));
+    w.fleet.add("a", no_way);
+    w.fleet.add("b", w.c1.server.to());
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(joined(y.where), "b ");
   });
 }
 
