@@ -1,6 +1,7 @@
 #include "registry/image_ref.hpp"
 
 #include "formats/digest.hpp"
+#include "formats/image_name.hpp"
 #include "registry/grammar.hpp"
 
 #include <algorithm>
@@ -94,15 +95,10 @@ reactor::result<image_ref> parse_image_ref(std::string_view text) {
     out.tag = tag;
     rest = rest.substr(0, colon);
   }
-  if (slash == std::string_view::npos)
+  const auto domain = formats::registry_in(rest);
+  if (domain.empty())
     return wrong("the name carries no registry: write it in full, as in quay.io/org/name");
-  const auto domain = rest.substr(0, slash);
   const auto path = rest.substr(slash + 1);
-  const bool qualified = domain == "localhost" ||
-                         domain.find_first_of(".:") != std::string_view::npos ||
-                         std::any_of(domain.begin(), domain.end(), is_upper);
-  if (!qualified)
-    return wrong("the name carries no registry: write it in full, as in quay.io/org/name");
   if (!is_domain(domain)) return wrong("invalid registry name");
   if (path.size() > max_path_length)
     return wrong("the repository path is longer than 255 characters");

@@ -1,5 +1,6 @@
 #include "helm/members/member_objects.hpp"
 
+#include "formats/image_name.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/members/embedded_chart.hpp"
 #include "helm/objects/manifest_reader.hpp"
@@ -38,13 +39,6 @@ const std::map<std::string_view, known_kind>& kinds() {
 
 /// Where no image was named: the caller puts the member's own in its place (keep_images).
 constexpr std::string_view no_registry = "the-members-own.invalid";
-
-/// As container runtimes read a name: without a registry they ask docker.io/library.
-bool names_a_registry(std::string_view image) {
-  const std::string_view first = image.substr(0, std::min(image.find('/'), image.size()));
-  return first.size() < image.size() &&
-         (first == "localhost" || first.find_first_of(".:") != first.npos);
-}
 
 reactor::fault broken(std::string_view why) {
   return reactor::make_fault(reactor::errc::malformed, "what a member is given", why);
@@ -194,7 +188,7 @@ reactor::result<std::vector<member_object>> member_objects(const member_settings
       }))
     return reactor::make_fault(reactor::errc::malformed, "--member-namespace " + s.ns,
                                "a namespace has lower-case letters, digits and dashes");
-  if (!s.image.empty() && !names_a_registry(s.image))
+  if (!s.image.empty() && formats::registry_in(s.image).empty())
     return reactor::make_fault(
         reactor::errc::malformed, "--image " + s.image,
         "it names no registry, so nodes would ask docker.io/library; name the one that they pull "
