@@ -5,7 +5,6 @@
 #include "bootc/pool/drain_decision.hpp"
 #include "bootc/pool/drain_words.hpp"
 #include "bootc/pool/pool_status.hpp"
-#include "bootc/pool/safety.hpp"
 #include "formats/json/member.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
@@ -494,10 +493,7 @@ awaitable<k8s::result<bool>> drains::daemon_set_exists(k8s::object_key key) {
 awaitable<k8s::result<void>> drains::end_pod(k8s::object_key key, std::string uid) {
   co_await take_place();
   const place asks(*this);
-  if (keeps(safety_rule::budget)) co_return co_await api_.evict(std::move(key), std::move(uid));
-  k8s::delete_options options;
-  options.uid = std::move(uid);
-  co_return co_await api_.remove(k8s::resources::pods(), std::move(key), std::move(options));
+  co_return co_await api_.evict(std::move(key), std::move(uid));
 }
 
 awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid,
@@ -543,7 +539,7 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
   waits(pod_wait::kind::ending, {}, {});
   d->ending.emplace(uid, end.pod);
   if (!d->looks) d->looks = tasks_.start("look at the pods of " + d->node, look(d));
-  while (keeps(safety_rule::gone) && d->ending.contains(uid)) (void)co_await d->looked.wait();
+  while (d->ending.contains(uid)) (void)co_await d->looked.wait();
 }
 
 void drains::not_seen(drain& d, const k8s::fault& why) {

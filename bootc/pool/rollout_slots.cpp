@@ -2,7 +2,6 @@
 #include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
-#include "bootc/pool/safety.hpp"
 #include "bootc/pool/slot_capacity.hpp"
 
 #include <algorithm>
@@ -80,10 +79,9 @@ void pass::settle_drain(member& m) {
   // attempt tells nobody anything.
   const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
   if (failed_before || m.drain->state == phase::failed) m.trouble = drain_failed_text;
-  const bool drained = m.drain->state == phase::succeeded || !keeps(safety_rule::drain);
+  const bool drained = m.drain->state == phase::succeeded;
   if (!drained || !m.startable()) return;
-  if (!m.node->unschedulable &&
-      keeps(safety_rule::cordon)) {  // somebody uncordoned it meanwhile: new pods may have come
+  if (!m.node->unschedulable) {  // another one uncordoned it meanwhile: new pods may have come
     act(action_kind::cancel_drain, m.name);
     m.drain = nullptr;
     return;
@@ -174,8 +172,7 @@ void pass::free_if_finished(std::size_t i) {
   // cordon.
   const bool ours = m.slotted || m.annotation(names::was_cordoned) || m.shield().any();
   if (!ours || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
-  if (m.was_schedulable() && m.node->unschedulable && keeps(safety_rule::cordon_restore))
-    act(action_kind::uncordon, m.name);
+  if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
   unshield(m.name, *m.node, m.shield());
   m.spec.desired_state = image_state::staged;
   act(action_kind::free_slot, m);
@@ -187,7 +184,7 @@ void pass::free_if_finished(std::size_t i) {
 /// most images that do not boot leave their host on the one before. One that was not told yet and
 /// runs another image only fails to stage, which disturbs no workload.
 bool pass::has_failed_its_reboot(const member& m) const {
-  if (m.approved() && keeps(safety_rule::failed_reboot)) return true;
+  if (m.approved()) return true;
   const auto* booted = m.object && m.object->status.booted ? &*m.object->status.booted : nullptr;
   return !booted || is_image(*booted, target_.digest);
 }
@@ -199,12 +196,12 @@ void pass::look_for_trouble(std::size_t i) {
     unhealthy_.push_back(m.name + ": Degraded");
   else if (m.state == unit_state::up_to_date && !is_ready(*m.node))
     unhealthy_.push_back(m.name + ": NotReady");
-  else if (m.trouble == not_back_text && keeps(safety_rule::lost_reboot))
+  else if (m.trouble == not_back_text)
     unhealthy_.push_back(m.name + ": RebootTimeout");
 }
 
 void pass::judge_halt() {
-  plan_.halted = unhealthy_.size() >= halt_threshold && keeps(safety_rule::halt);
+  plan_.halted = unhealthy_.size() >= halt_threshold;
   if (!plan_.halted) return;
   unhealthy_text_ = joined(std::move(unhealthy_));
   // Noted first, acted upon by the passes after this one: a way back that is known to nobody but
@@ -281,7 +278,6 @@ void pass::judge_slots() {
   const auto capacity =
       slot_capacity(pool_.spec, world_.assume_staged ? members_.size() : with_object_);
   plan_.capacity = capacity ? *capacity : 0;
-  if (!keeps(safety_rule::slot)) plan_.capacity = members_.size();
   free_ = plan_.capacity > plan_.occupied ? plan_.capacity - plan_.occupied : 0;
   if (plan_.halted || world_.policy.is == policy_answer::kind::failed) free_ = 0;
 }
@@ -349,8 +345,7 @@ void pass::unshield(const std::string& name, const k8s::node& node, node_shield 
 void pass::keep_cordoned(std::size_t i) {
   const member& m = members_[i];
   if (!m.slotted || m.node->meta.deleting()) return;
-  if (m.state != unit_state::up_to_date && !m.node->unschedulable && keeps(safety_rule::cordon))
-    act(action_kind::cordon, m.name);
+  if (m.state != unit_state::up_to_date && !m.node->unschedulable) act(action_kind::cordon, m.name);
   node_shield lacks = m.shield();
   lacks.do_not_repair &= !m.node->meta.annotations.has(names::do_not_repair);
   lacks.do_not_disrupt &= !m.node->meta.annotations.has(names::do_not_disrupt);

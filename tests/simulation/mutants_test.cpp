@@ -1,38 +1,21 @@
-// Each safety rule is there because the simulation finds out when it is gone. The rules are
-// switched off by this program's own answer to bootc::keeps(); the product's has no such thing.
-#include "bootc/pool/safety.hpp"
+// Each safety rule is there because the simulation finds out when it is gone. The rules can be
+// switched off in this program alone, which is built from copies of the sources (mutants.cmake).
 #include "cli/apis.hpp"
 #include "reactor/system/private_folder.hpp"
 #include "simulation/commands/simulate/trial.hpp"
 #include "tests/simulation/mutant_hunt.hpp"
+#include "tests/simulation/safety_rules.hpp"
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 namespace {
 
-std::optional<bootc::safety_rule> broken;
-
-}  // namespace
-
-namespace bootc {
-
-bool keeps(safety_rule rule) noexcept {
-  return rule != broken;
-}
-
-}  // namespace bootc
-
-namespace {
-
-using bootc::safety_rule;
 using cli::simulate::trial;
 using simulation::trouble;
 
 struct mutant {
   const char* name;
-  safety_rule rule;
+  mutants::rule rule;
   std::size_t clusters, nodes;
   simulation::troubles faults;
   const char* finding;  // part of the sentence that must be said
@@ -55,7 +38,7 @@ trial trial_of(const mutant& m, std::uint64_t seed, const std::string& editable)
 class Mutant : public testing::TestWithParam<mutant> {
 protected:
   void TearDown() override {
-    broken.reset();
+    mutants::broken.reset();
     hunt.ended();
   }
   static void TearDownTestSuite() { hunt.say("mutants"); }
@@ -65,43 +48,43 @@ protected:
 TEST_P(Mutant, IsCaughtWithin200SeedsAndTheWholeIsNot) {
   const mutant& m = GetParam();
   const reactor::private_folder editable("simulate");
-  broken = m.rule;
+  mutants::broken = m.rule;
   const auto made = [&](std::uint64_t seed) { return trial_of(m, seed, editable.path()); };
-  hunt.run(m.name, made, m.finding, [] { broken.reset(); });
+  hunt.run(m.name, made, m.finding, [] { mutants::broken.reset(); });
 }
 
 INSTANTIATE_TEST_SUITE_P(
     OneRuleLess, Mutant,
-    testing::Values(mutant{"budget", safety_rule::budget, 1, 4, {}, "evicting"},
-                    mutant{"slot", safety_rule::slot, 1, 6, {}, "reboot slot as number"},
-                    mutant{"cordon restore", safety_rule::cordon_restore, 1, 3, {}, "cordoned"},
+    testing::Values(mutant{"budget", mutants::rule::budget, 1, 4, {}, "evicting"},
+                    mutant{"slot", mutants::rule::slot, 1, 6, {}, "reboot slot as number"},
+                    mutant{"cordon restore", mutants::rule::cordon_restore, 1, 3, {}, "cordoned"},
                     mutant{"halt",
-                           safety_rule::halt,
+                           mutants::rule::halt,
                            1,
                            12,
                            {trouble::failing_hosts, trouble::slow_hosts},
                            "is not Ready"},
                     mutant{"a failed reboot",
-                           safety_rule::failed_reboot,
+                           mutants::rule::failed_reboot,
                            1,
                            12,
                            {trouble::bad_images},
                            "failed its reboot"},
                     mutant{"a lost reboot",
-                           safety_rule::lost_reboot,
+                           mutants::rule::lost_reboot,
                            1,
                            12,
                            {trouble::lost_reboots},
                            "is not back from its reboot"},
                     mutant{"own-write memory",
-                           safety_rule::own_writes,
+                           mutants::rule::own_writes,
                            1,
                            16,
                            {trouble::half_open, trouble::policy_swaps},
                            "reboot slot as number"},
-                    mutant{"cordon", safety_rule::cordon, 1, 3, {}, "without being cordoned"},
-                    mutant{"drain", safety_rule::drain, 1, 4, {}, "still on it"},
-                    mutant{"pods that are gone", safety_rule::gone, 1, 4, {}, "still on it"}),
+                    mutant{"cordon", mutants::rule::cordon, 1, 3, {}, "without being cordoned"},
+                    mutant{"drain", mutants::rule::drain, 1, 4, {}, "still on it"},
+                    mutant{"pods that are gone", mutants::rule::gone, 1, 4, {}, "still on it"}),
     [](const auto& info) { return simulation::MutantHunt::letters_of(info.param.name); });
 
 }  // namespace

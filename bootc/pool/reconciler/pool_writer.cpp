@@ -4,7 +4,6 @@
 #include "bootc/pool/reconciler/action_patch.hpp"
 #include "bootc/pool/news.hpp"
 #include "bootc/pool/reconciler/pass_steps.hpp"
-#include "bootc/pool/safety.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -95,7 +94,6 @@ pool_writer::pool_writer(reactor::loop& l, k8s::client& api, cluster_views views
       unknown_writes_land_by_(l.now() + longest_request) {}
 
 awaitable<bool> pool_writer::sees_own_writes(std::string pool) {
-  if (!keeps(safety_rule::own_writes)) co_return true;
   const node_pool* found = views_.pools.find("", pool);
   if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) co_return false;
   const auto is_there = [this](const k8s::object_key& key) {

@@ -1,7 +1,5 @@
 #include "helm/placed/plan/plan.hpp"
 
-#include "helm/placed/plan/safety.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -134,7 +132,7 @@ void placement_planner::recover() {
   const nanoseconds left =
       until_abandoned(*facts_.release, facts_.now, facts_.pending_seen, words_.operation_timeout);
   const std::string what = state_of_release();
-  if (left > nanoseconds(0) || !keeps(safety_rule::recovery)) {
+  if (left > nanoseconds(0)) {
     wait(waits_for::release_pending, what, left);
     return;
   }

@@ -1,5 +1,4 @@
 // Operations of Helm's on the releases of one cluster, and what they led to.
-#include "helm/placed/plan/safety.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
@@ -55,8 +54,6 @@ awaitable<void> tenant_cluster::perform(key_type key, under_way* me) {
   me->release = std::make_unique<release_operation>(on_.loop(), on_.api(), on_.discovery(),
                                                     *std::move(order), on_.log());
   const reactor::steady_time began = on_.loop().now();
-  if (!keeps(safety_rule::fingerprint_last) && me->what != operation::uninstall)
-    (void)co_await note_fingerprint(key, *w.object, me->to, w.wanted.fingerprint);
   auto ended = co_await me->release->run();
   me->telling = true;
   me->slot.give_back();

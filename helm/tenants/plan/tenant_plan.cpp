@@ -1,6 +1,5 @@
 #include "helm/tenants/plan/tenant_plan.hpp"
 
-#include "helm/placed/plan/safety.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
@@ -333,8 +332,7 @@ concern concern_of(const tenant& t, const tenant_world& w) {
   const cluster_ref& ref = t.target;
   if (!ref.secret_ns.empty() && ref.secret_ns != w.discovery_ns) return concern::of_another_cluster;
   if (ref.secret_name == w.cluster) return concern::ours;
-  if (!ref.secret_name.empty() && !is_orphan(t, w) && keeps(safety_rule::target_filter))
-    return concern::of_another_cluster;
+  if (!ref.secret_name.empty() && !is_orphan(t, w)) return concern::of_another_cluster;
   const bool chosen = w.primary.empty() || w.primary == w.cluster;
   return chosen ? concern::ours : concern::of_another_name;
 }

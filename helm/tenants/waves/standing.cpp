@@ -1,6 +1,5 @@
 #include "helm/tenants/waves/standing.hpp"
 
-#include "helm/placed/plan/safety.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/holds.hpp"
 #include "reactor/plain/time.hpp"
@@ -40,7 +39,6 @@ standing standing_after(const standing& before, std::string_view wanted, std::st
   standing out;
   out.fingerprint = wanted;
   out.is = judge(before, is_same, noted == wanted, p);
-  if (!keeps(safety_rule::new_fingerprint) && !noted.empty()) out.is = standing::kind::ready;
   out.since = is_same && out.is == before.is ? before.since : now;
   return out;
 }

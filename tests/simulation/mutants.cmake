@@ -1,0 +1,87 @@
+# The mutants: which words of which source a broken rule changes. Run with -P as SCRIPT, it writes OUT, the copy of SOURCE (a path
+# from ROOT) with all its mutations, each asked for at run time; a text that is not there exactly once ends the build.
+#   windlass_mutants(<program> <source>...): the program has the copies in place of its libraries' objects, so the sources are
+#   windlass_alone in their libraries.
+function(windlass_mutants program)
+  foreach(source IN LISTS ARGN)
+    set(out ${CMAKE_CURRENT_BINARY_DIR}/mutants/${source})
+    add_custom_command(OUTPUT ${out}
+      COMMAND ${CMAKE_COMMAND} -D ROOT=${PROJECT_SOURCE_DIR} -D SOURCE=${source} -D OUT=${out}
+              -P ${PROJECT_SOURCE_DIR}/tests/simulation/mutants.cmake
+      DEPENDS ${PROJECT_SOURCE_DIR}/${source} ${PROJECT_SOURCE_DIR}/tests/simulation/mutants.cmake
+      COMMENT "Mutating ${source}" VERBATIM)
+    target_sources(${program} PRIVATE ${out})
+    windlass_alone(${out})
+  endforeach()
+endfunction()
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  return()
+endif()
+
+file(READ ${ROOT}/${SOURCE} text)
+# mutate(<source> <text> <mutated text>); in the latter, @rule@ asks whether that rule is kept.
+function(mutate source from to)
+  if(NOT source STREQUAL SOURCE)
+    return()
+  endif()
+  string(FIND "${text}" "${from}" first)
+  string(FIND "${text}" "${from}" last REVERSE)
+  if(first EQUAL -1 OR NOT first EQUAL last)
+    message(FATAL_ERROR "${source} must have this text once, for the mutants of tests/simulation/mutants.cmake:\n${from}")
+  endif()
+  string(REGEX REPLACE "@([a-z_]+)@" "mutants::keeps(mutants::rule::\\1)" to "${to}")
+  string(REPLACE "${from}" "${to}" text "${text}")
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+set(slots bootc/pool/rollout_slots.cpp)
+mutate(bootc/pool/drains.cpp
+  [[co_return co_await api_.evict(std::move(key), std::move(uid));]]
+  [[if (@budget@) co_return co_await api_.evict(std::move(key), std::move(uid));
+  k8s::delete_options options;
+  options.uid = std::move(uid);
+  co_return co_await api_.remove(k8s::resources::pods(), std::move(key), std::move(options));]])
+mutate(bootc/pool/drains.cpp
+  [[while (d->ending.contains(uid))]] [[while (@gone@ && d->ending.contains(uid))]])
+mutate(bootc/pool/reconciler/pool_writer.cpp
+  [[pool_writer::sees_own_writes(std::string pool) {]]
+  [[pool_writer::sees_own_writes(std::string pool) {
+  if (!@own_writes@) co_return true;]])
+mutate(${slots}
+  [[const bool drained = m.drain->state == phase::succeeded;]]
+  [[const bool drained = m.drain->state == phase::succeeded || !@drain@;]])
+mutate(${slots}
+  [[if (!m.node->unschedulable) {  // another]] [[if (!m.node->unschedulable && @cordon@) {  // another]])
+mutate(${slots}
+  [[m.state != unit_state::up_to_date && !m.node->unschedulable)]]
+  [[m.state != unit_state::up_to_date && !m.node->unschedulable && @cordon@)]])
+mutate(${slots}
+  [[m.node->unschedulable)
+    act(action_kind::uncordon]]
+  [[m.node->unschedulable && @cordon_restore@)
+    act(action_kind::uncordon]])
+mutate(${slots} [[if (m.approved()) return true;]] [[if (m.approved() && @failed_reboot@) return true;]])
+mutate(${slots} [[m.trouble == not_back_text)]] [[m.trouble == not_back_text && @lost_reboot@)]])
+mutate(${slots}
+  [[plan_.halted = unhealthy_.size() >= halt_threshold;]]
+  [[plan_.halted = unhealthy_.size() >= halt_threshold && @halt@;]])
+mutate(${slots}
+  [[plan_.capacity = capacity ? *capacity : 0;]]
+  [[plan_.capacity = !@slot@ ? members_.size() : capacity ? *capacity : 0;]])
+mutate(helm/placed/operation_task.cpp
+  [[if (!release || telling) co_return]] [[if (!release || telling || !@settle@) co_return]])
+mutate(helm/placed/plan/plan.cpp
+  [[if (left > nanoseconds(0)) {]] [[if (left > nanoseconds(0) || !@recovery@) {]])
+mutate(helm/tenants/cluster/tenant_operations.cpp
+  [[  auto ended = co_await me->release->run();]]
+  [[  if (!@fingerprint_last@ && me->what != operation::uninstall)
+    (void)co_await note_fingerprint(key, *w.object, me->to, w.wanted.fingerprint);
+  auto ended = co_await me->release->run();]])
+mutate(helm/tenants/plan/tenant_plan.cpp
+  [[!ref.secret_name.empty() && !is_orphan(t, w))]] [[!ref.secret_name.empty() && !is_orphan(t, w) && @target_filter@)]])
+mutate(helm/tenants/waves/standing.cpp
+  [[out.is = judge(before, is_same, noted == wanted, p);]]
+  [[out.is = judge(before, is_same, noted == wanted, p);
+  if (!@new_fingerprint@ && !noted.empty()) out.is = standing::kind::ready;]])
+
+file(WRITE ${OUT} "#include \"tests/simulation/safety_rules.hpp\"\n#line 1 \"${SOURCE}\"\n${text}")

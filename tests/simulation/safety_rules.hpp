@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+/// What holds whatever a policy answers and whatever goes wrong. The product has no switch for
+/// these: mutants.cmake writes copies of its sources that ask keeps(), and only the programs of the
+/// mutants' tests are built from the copies.
+namespace mutants {
+
+enum class rule : std::uint8_t {
+  // of pools
+  budget,          // pods are evicted, so that their budgets are asked
+  slot,            // maxUnavailable
+  cordon_restore,  // a node is as schedulable afterwards as it was before
+  halt,            // two unhealthy nodes end it
+  failed_reboot,   // a node that was told to boot and is Degraded is unhealthy
+  lost_reboot,     // so is one that is not back from its reboot in time
+  own_writes,      // no pass acts on views older than what this process wrote
+  cordon,          // a node takes no new pods from before it is drained until it is back
+  drain,           // it is told to boot once it is drained
+  gone,            // drained is a node whose pods are gone, not one whose evictions were accepted
+  // of placed charts
+  fingerprint_last,  // it is noted once the release is deployed
+  recovery,          // a pending release that no process works on is ended, and goes on
+  target_filter,     // an object that names another cluster is left alone
+  new_fingerprint,   // a cluster that is Ready with an older fingerprint opens no wave
+  settle             // an operation that is ended leaves no pending record
+};
+
+inline std::optional<rule> broken;  // by the test that runs
+
+inline bool keeps(rule r) noexcept {
+  return r != broken;
+}
+
+}  // namespace mutants
