@@ -5,6 +5,7 @@
 #include "bootc/pool/news.hpp"
 #include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/pool_status.hpp"
+#include "k8s/client/race.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/turn.hpp"
 
@@ -130,7 +131,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   auto done = co_await act(seen, std::move(next));
   if (!done) {
     last_passes_.erase(pool);  // what failed has delays of its own
-    if (is_a_race(done.error())) co_return k8s::requeue_after(wait_after_conflict);
+    if (k8s::is_a_race(done.error())) co_return k8s::requeue_after(wait_after_conflict);
     co_return done.error();
   }
   look_again = earlier(look_again, done->look_again);
@@ -201,7 +202,7 @@ awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::ac
     }
     const k8s::fault& why = done.error();
     if (is_unanswered(why)) writer_.note_unanswered();
-    if (!why.cancelled && !is_a_race(why))
+    if (!why.cancelled && !k8s::is_a_race(why))
       settings_.log.warning("a step failed", {{"step", text(a->kind)},
                                               {"pool", pool.meta.name.str()},
                                               {"node", a->node},

@@ -4,11 +4,6 @@
 
 namespace bootc {
 
-bool is_a_race(const k8s::fault& f) noexcept {
-  return f.code == k8s::errc::conflict || f.code == k8s::errc::exists ||
-         f.code == k8s::errc::not_found;
-}
-
 bool is_unanswered(const k8s::fault& f) noexcept {
   return f.http_status == 0 || f.http_status >= 500;
 }

@@ -12,8 +12,6 @@
 
 namespace bootc {
 
-/// The world moved on between reading and writing: not an error, only a reason to look again.
-bool is_a_race(const k8s::fault& f) noexcept;
 /// The server may have carried it out, and no answer came.
 bool is_unanswered(const k8s::fault& f) noexcept;
 /// Whether an action gives a reboot slot back.

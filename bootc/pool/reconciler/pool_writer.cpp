@@ -1,11 +1,12 @@
 #include "bootc/pool/reconciler/pool_writer.hpp"
 
 #include "bootc/kinds/names.hpp"
-#include "bootc/pool/reconciler/action_patch.hpp"
 #include "bootc/pool/news.hpp"
+#include "bootc/pool/reconciler/action_patch.hpp"
 #include "bootc/pool/reconciler/pass_steps.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
+#include "k8s/client/race.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/array.hpp>
@@ -130,7 +131,7 @@ awaitable<k8s::result<bool>> pool_writer::slots_are_as_seen() {
   }
   if (held != seen) {
     log_.info("the view of the reboot slots is behind the server; no node starts",
-                       {{"seen", seen.size()}, {"held", held.size()}});
+              {{"seen", seen.size()}, {"held", held.size()}});
     co_return false;
   }
   knows_every_slot_ = none_under_way;
@@ -142,9 +143,8 @@ void pool_writer::note_unanswered() {
   unknown_writes_land_by_ = loop_.now() + longest_request;
 }
 
-awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool,
-                                                                    const action& a,
-                                                                    json::object annotations) {
+awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool, const action& a,
+                                                           json::object annotations) {
   const k8s::object_key key{"", a.node};
   switch (a.kind) {
     case action_kind::cancel_drain: drains_.cancel(a.node); co_return std::string();
@@ -225,15 +225,14 @@ awaitable<bool> pool_writer::write_notes(node_notes all, std::function<bool()> g
         bootc_nodes(), key, std::move(patch), std::string(), manager()));
     if (answer) {
       note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
-    } else if (!is_a_race(answer.error())) {
+    } else if (!k8s::is_a_race(answer.error())) {
       co_return true;  // it fails again in a second
     }
   }
   co_return all.empty();
 }
 
-awaitable<k8s::result<void>> pool_writer::write_status(node_pool pool,
-                                                                node_pool_status status) {
+awaitable<k8s::result<void>> pool_writer::write_status(node_pool pool, node_pool_status status) {
   json::object patch = status_patch(pool.status, status);
   if (patch.empty()) co_return k8s::result<void>();
   patch["metadata"] = json::object{{"resourceVersion", pool.meta.resource_version.text()}};

@@ -1,6 +1,8 @@
 // What goes on after each answer of the server: rules of safety between the writes of one pass.
 #include "bootc/pool/reconciler/pass_steps.hpp"
 
+#include "k8s/client/race.hpp"
+
 #include <gtest/gtest.h>
 
 namespace bootc {
@@ -88,8 +90,8 @@ TEST(PassSteps, ASlotThatCouldNotBeGivenBackIsNotTaken) {
             step(take_slot, "w4")},
            {"w1", "w2"},
            {said(gives, "w1")}};
-    EXPECT_EQ(p.run(), (made{said(gives, "w1 @seen"), said(gives, "w2 @seen"),
-                             said(take_slot, "w4 @seen")}))
+    EXPECT_EQ(p.run(),
+              (made{said(gives, "w1 @seen"), said(gives, "w2 @seen"), said(take_slot, "w4 @seen")}))
         << text(gives);
   }
   // One that holds no slot takes none away from others.
@@ -126,17 +128,21 @@ TEST(PassSteps, WhatAnAnswerMeans) {
   struct row {
     k8s::errc code;
     int status;
-    bool race, unanswered;
+    bool race, race_of_a_new_one, unanswered;
   };
-  for (const row& r : {row{k8s::errc::conflict, 409, true, false},
-                       row{k8s::errc::exists, 409, true, false},
-                       row{k8s::errc::not_found, 404, true, false},
-                       row{k8s::errc::forbidden, 403, false, false},
-                       row{k8s::errc::throttled, 429, false, false},
-                       row{k8s::errc::unavailable, 500, false, true},
-                       row{k8s::errc::unavailable, 0, false, true}}) {
-    EXPECT_EQ(is_a_race(answer(r.code, r.status)), r.race) << r.status;
-    EXPECT_EQ(is_unanswered(answer(r.code, r.status)), r.unanswered) << r.status;
+  for (const row& r : {row{k8s::errc::conflict, 409, true, true, false},
+                       row{k8s::errc::exists, 409, true, true, false},
+                       row{k8s::errc::gone, 410, true, true, false},
+                       row{k8s::errc::not_found, 404, true, false, false},
+                       row{k8s::errc::forbidden, 403, false, false, false},
+                       row{k8s::errc::throttled, 429, false, false, false},
+                       row{k8s::errc::unavailable, 500, false, false, true},
+                       row{k8s::errc::unavailable, 0, false, false, true}}) {
+    const k8s::fault why = answer(r.code, r.status);
+    EXPECT_EQ(k8s::is_a_race(why), r.race) << r.status;
+    for (const auto what : {k8s::written::created, k8s::written::status})
+      EXPECT_EQ(k8s::is_a_race(why, what), r.race_of_a_new_one) << r.status;
+    EXPECT_EQ(is_unanswered(why), r.unanswered) << r.status;
   }
 }
 
