@@ -423,29 +423,14 @@ bool compose_cluster::changed(const kind_name& kind, const k8s::object_meta* bef
 }
 
 bool compose_cluster::wake(const object_name& id, const k8s::object_meta& m) {
-  bool concerned = false;
-  const auto look = [&](const object_name& parent) {
-    concerned = true;
-    look_at(parent);
-  };
-  if (m.owner) {
-    const auto owner = by_uid_.find(m.owner.uid.text());
-    if (owner != by_uid_.end()) look(owner->second);
-  }
-  if (const auto named = concerned_.find(id); named != concerned_.end())
-    for (const object_name& parent : named->second) look(parent);
-  const auto asked = by_labels_.find(id.kind);
-  if (asked == by_labels_.end()) return concerned;
-  const policies::labels labels = plain(m.labels);
-  for (const object_name& parent : asked->second) {
-    const auto state = parents_.find(parent);
-    if (state == parents_.end()) continue;
-    const auto& all = state->second.related;
-    if (std::any_of(all.begin(), all.end(),
-                    [&](const auto& q) { return q.name.empty() && q.matches(id, labels); }))
-      look(parent);
-  }
-  return concerned;
+  std::vector<object_name> all;
+  if (concerns_.asks(id.kind)) all = concerns_.asking(id, plain(m.labels));
+  const std::set<object_name>& naming = concerns_.naming(id);
+  all.insert(all.end(), naming.begin(), naming.end());
+  const auto owner = m.owner ? by_uid_.find(m.owner.uid.text()) : by_uid_.end();
+  if (owner != by_uid_.end()) all.push_back(owner->second);
+  for (const object_name& parent : all) look_at(parent);
+  return !all.empty();
 }
 
 }  // namespace compose

@@ -1,18 +1,20 @@
 #pragma once
 
-#include "compose/objects.hpp"
-#include "compose/other_operators.hpp"
-#include "compose/pack_data.hpp"
-#include "compose/same_cluster.hpp"
-#include "k8s/fleet/cluster.hpp"
-#include "k8s/informer/controller.hpp"
-#include "compose/rules/planner.hpp"
-#include "policies/host/host.hpp"
-#include "reactor/gate.hpp"
-#include "reactor/task_group.hpp"
 #include "app/api/api.hpp"
 #include "app/api/row_figures.hpp"
 #include "app/api/turns.hpp"
+#include "compose/concerns.hpp"
+#include "compose/objects.hpp"
+#include "compose/other_operators.hpp"
+#include "compose/pack_data.hpp"
+#include "compose/rules/planner.hpp"
+#include "compose/same_cluster.hpp"
+#include "compose/write_steps.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/informer/controller.hpp"
+#include "policies/host/host.hpp"
+#include "reactor/gate.hpp"
+#include "reactor/task_group.hpp"
 
 #include <map>
 #include <memory>
@@ -28,6 +30,8 @@ using reactor::awaitable;
 /// The custom resources of one cluster that packs compose objects for: it watches the kinds that
 /// the packs in force name and that are served, asks the packs, and carries out what the planner
 /// says.
+/// Members  more than twenty, since a pass over a parent needs all of it: the packs and kinds that
+///          are watched, what is known of the parents, whom a change concerns, what people see.
 /// Files    compose_cluster.cpp: packs and kinds, whom a change concerns. compose_pass.cpp: one
 ///          look at a parent, and what follows. compose_writes.cpp: the writes. compose_rows.cpp:
 ///          what people and metrics see.
@@ -69,8 +73,6 @@ private:
   struct parent_state {
     std::string uid;
     std::vector<object_name> claims;  // children that its last answer asked for
-    std::vector<policies::compose::related_query> related;
-    std::set<object_name> named;  // claims, related, inputs and sources: whose changes concern it
     std::set<policies::compose::stated_event> told;
     std::map<object_name, policies::compose::settled_write> settled;
     std::map<object_name, std::string> refused;  // what the server said
@@ -94,18 +96,6 @@ private:
     std::map<object_name, std::shared_ptr<const object>> read;
     std::size_t read_bytes = 0;
   };
-  /// How the actions of a pass ended.
-  struct outcome {
-    std::optional<k8s::fault> failed;  // the first
-    bool raced = false;                // what was decided on is not what is there
-    bool wrote = false;
-    bool unprotected = false;    // the finalizer failed: what is made would stay behind
-    std::size_t unanswered = 0;  // writes in a row without an answer
-    std::map<object_name, std::string> refused;  // "create: " and the server's words
-
-    bool ends_here() const { return raced || (failed && failed->cancelled); }
-    bool has_no_server() const;
-  };
   struct row_counts {
     units::row_figures::counts states, held;
     std::size_t parents = 0;
@@ -128,7 +118,7 @@ private:
   void gather(outlook& o) const;
   void remember(const object_name& id, const outlook& o);
   void forget(const object_name& id);
-  void tell(const object_name& id, const outlook& o, const outcome& done);
+  void tell(const object_name& id, const outlook& o, const write_steps& done);
   void record_event(const object_name& id, const policies::compose::declaration& about,
                     const policies::compose::stated_event& e);
   void show(const object_name& id, const outlook& o);
@@ -138,9 +128,7 @@ private:
   bool attend(const object_name& id, const outlook& o, k8s::attention how);
 
   // compose_writes.cpp
-  awaitable<outcome> carry_out_all(object_name id, std::shared_ptr<outlook> o);
-  awaitable<void> attempt(const object_name& id, std::shared_ptr<outlook> o, std::size_t number,
-                          outcome& out);
+  awaitable<write_steps> carry_out_all(object_name id, std::shared_ptr<outlook> o);
   awaitable<k8s::result<void>> carry_out(std::shared_ptr<const outlook> o,
                                          policies::compose::action a);
   awaitable<k8s::result<void>> write(std::shared_ptr<const outlook> o, policies::compose::action a);
@@ -191,8 +179,7 @@ private:
   std::set<kind_name> without_namespace_;
   std::map<object_name, parent_state> parents_;
   std::map<std::string, object_name> by_uid_;               // parents that are there
-  std::map<object_name, std::set<object_name>> concerned_;  // object → parents
-  std::map<kind_name, std::set<object_name>> by_labels_;    // kind → parents that ask for labels
+  concerns concerns_;  // of parents by claims, related objects, inputs and sources
   std::map<std::string, std::unique_ptr<units::turns::member>> turns_;  // by Lease
   std::map<std::string, std::string> data_digests_;                     // by pack
   std::set<object_name> attending_;

@@ -55,7 +55,7 @@ bool compose_cluster::is_behind(const object_name& id, const parent_state* state
   };
   if (behind(id)) return true;
   if (!state) return false;
-  return std::any_of(state->named.begin(), state->named.end(), behind);
+  return std::ranges::any_of(concerns_.named_by(id), behind);
 }
 
 bool compose_cluster::attend(const object_name& id, const outlook& o, k8s::attention how) {
@@ -373,9 +373,7 @@ void compose_cluster::gather(outlook& o) const {
   for (const object_name& id : owned_by(o)) keep(id);
   for (const object_name& id : named_in(o)) keep(id);
   for (const child& c : o.answer.children) {
-    const auto who = concerned_.find(c.id);
-    if (who == concerned_.end()) continue;
-    for (const object_name& other : who->second) {
+    for (const object_name& other : concerns_.naming(c.id)) {
       if (other == s.parent->id()) continue;
       const auto state = parents_.find(other);
       if (state == parents_.end()) continue;
@@ -409,44 +407,26 @@ void compose_cluster::remember(const object_name& id, const outlook& o) {
   std::set<object_name> named(all.begin(), all.end());
   std::vector<object_name> claims;
   for (const child& c : o.answer.children) claims.push_back(c.id);
-  std::set<kind_name> labelled;
-  for (const related_query& q : o.related) {
-    if (q.name.empty())
-      labelled.insert(q.kind);
-    else
-      named.insert({q.kind, q.ns, q.name});
-  }
+  for (const related_query& q : o.related)
+    if (!q.name.empty()) named.insert({q.kind, q.ns, q.name});
   for (const auto& [one, there] : o.scene.live)
     if (there->controller_uid == state.uid) named.insert(one);
   // Whoever else asks for the same learns of it, and of what is no longer asked for.
   std::set<object_name> woken;
   const auto others = [&](const object_name& one) {
-    if (const auto who = concerned_.find(one); who != concerned_.end())
-      for (const object_name& other : who->second)
-        if (!(other == id)) woken.insert(other);
+    for (const object_name& other : concerns_.naming(one))
+      if (!(other == id)) woken.insert(other);
   };
   for (const object_name& one : claims)
     if (std::find(state.claims.begin(), state.claims.end(), one) == state.claims.end()) others(one);
   for (const object_name& one : state.claims)
     if (std::find(claims.begin(), claims.end(), one) == claims.end()) others(one);
-  for (const object_name& one : state.named) {
-    if (named.contains(one)) continue;
-    const auto who = concerned_.find(one);
-    if (who == concerned_.end()) continue;
-    who->second.erase(id);
-    if (who->second.empty()) concerned_.erase(who);
-  }
-  for (const object_name& one : named) concerned_[one].insert(id);
-  for (const related_query& q : state.related)
-    if (q.name.empty() && !labelled.contains(q.kind)) by_labels_[q.kind].erase(id);
-  for (const kind_name& k : labelled) by_labels_[k].insert(id);
   std::erase_if(state.settled,
                 [&](const auto& one) { return !named.contains(one.first) && !(one.first == id); });
   std::erase_if(state.refused,
                 [&](const auto& one) { return !named.contains(one.first) && !(one.first == id); });
-  state.named = std::move(named);
+  concerns_.put(id, std::move(named), o.related);
   state.claims = std::move(claims);
-  state.related = o.related;
   for (const object_name& other : woken) look_at(other);
 }
 
@@ -457,15 +437,12 @@ void compose_cluster::forget(const object_name& id) {
   if (state == parents_.end()) return;
   count(state->second, {}, {}, {});
   std::set<object_name> others;
-  for (const object_name& one : state->second.named) {
-    const auto who = concerned_.find(one);
-    if (who == concerned_.end()) continue;
-    who->second.erase(id);
-    others.insert(who->second.begin(), who->second.end());
-    if (who->second.empty()) concerned_.erase(who);
+  for (const object_name& one : concerns_.named_by(id)) {
+    const std::set<object_name>& naming = concerns_.naming(one);
+    others.insert(naming.begin(), naming.end());
   }
-  for (const related_query& q : state->second.related)
-    if (q.name.empty()) by_labels_[q.kind].erase(id);
+  others.erase(id);
+  concerns_.forget(id);
   parents_.erase(state);
   for (const object_name& other : others) look_at(other);
 }
@@ -489,16 +466,16 @@ void compose_cluster::record_event(const object_name& id,
 
 /// What the answer states, what holds it and which writes failed, each once as long as it stays
 /// true. Normal events of the answer may speak of its writes: they wait until all went well.
-void compose_cluster::tell(const object_name& id, const outlook& o, const outcome& done) {
+void compose_cluster::tell(const object_name& id, const outlook& o, const write_steps& done) {
   parent_state& state = parents_[id];
-  const bool went_well = done.refused.empty() && !o.plan.lacks_a_child;
+  const bool went_well = done.refused().empty() && !o.plan.lacks_a_child;
   std::set<stated_event> now;
   for (const stated_event& e : o.plan.events)
     if (e.warning || went_well) now.insert(e);
   std::set<std::string> told_by_pack;
   for (const action& a : o.plan.actions) {
-    const auto refused = done.refused.find(a.of);
-    if (refused == done.refused.end() || a.failed.reason.empty()) continue;
+    const auto refused = done.refused().find(a.of);
+    if (refused == done.refused().end() || a.failed.reason.empty()) continue;
     const std::string child = a.of.text(id.ns);
     stated_event e = a.failed;
     e.message += (e.message.empty() ? "" : ": ") + child + ": " + refused->second;
@@ -561,25 +538,25 @@ awaitable<k8s::result<k8s::next>> compose_cluster::reconcile(object_name id) {
   const bool proved = attend(id, *seen, how);
   show(id, *seen);
   if (!proved) co_return k8s::requeue_after(wait_for_proof);
-  outcome done = co_await carry_out_all(id, seen);
-  if (done.failed && done.failed->cancelled) co_return *done.failed;
-  if (!done.raced && !done.has_no_server() && parents_.contains(id)) {
+  const write_steps done = co_await carry_out_all(id, seen);
+  if (done.failure() && done.failure()->cancelled) co_return *done.failure();
+  if (!done.raced() && !done.has_no_server() && parents_.contains(id)) {
     tell(id, *seen, done);
-    if (!done.refused.empty()) show(id, *seen);
+    if (!done.refused().empty()) show(id, *seen);
   }
   const auto after = parents_.find(id);
-  if (done.raced) {
+  if (done.raced()) {
     std::uint32_t races = 0;
     if (after != parents_.end()) races = std::min<std::uint32_t>(after->second.races++, 6);
     co_return k8s::requeue_after(
         std::min<reactor::nanoseconds>(after_race * (std::int64_t{1} << races), after_race_most));
   }
   if (after != parents_.end()) after->second.races = 0;
-  if (done.failed) co_return *done.failed;
+  if (done.failure()) co_return *done.failure();
   if (!seen->answered)
     co_return k8s::requeue_after(seen->plan.look_again > 0s ? seen->plan.look_again : after_fault);
   // What was written comes back as an event. A lost one would leave it waiting, so look once more.
-  if (done.wrote) co_return k8s::requeue_after(look_for_own_write);
+  if (done.wrote()) co_return k8s::requeue_after(look_for_own_write);
   if (seen->plan.look_again > 0s) co_return k8s::requeue_after(seen->plan.look_again);
   co_return k8s::await_change();
 }

@@ -24,29 +24,11 @@ using policies::compose::asked_value;
 
 namespace {
 
-constexpr std::size_t longest_refusal = 600;
-/// A write that came too late this often in a row is told as a failure: it may be a webhook that
-/// answers 409.
-constexpr std::uint32_t silent_races = 5;
-/// One write may hang in a webhook; after so many in a row there is no server.
-constexpr std::size_t most_unanswered = 2;
 /// The first of etcd, before anything is stored.
 constexpr const char* version_of_none = "1";
 
 bool is_secret(const object_name& id) {
   return id.kind == kind_name{"v1", "Secret"};
-}
-
-/// What was decided on is not what is there.
-bool is_a_race(const action& a, const k8s::fault& why) {
-  if (why.code == k8s::errc::not_found)
-    return a.what != action::kind::set_status && a.what != action::kind::create;
-  return why.code == k8s::errc::conflict || why.code == k8s::errc::exists ||
-         why.code == k8s::errc::gone;
-}
-
-bool is_unanswered(const k8s::fault& why) {
-  return why.code == k8s::errc::unavailable && why.http_status == 0;
 }
 
 json::object& metadata_of(json::object& body) {
@@ -57,69 +39,39 @@ json::object& metadata_of(json::object& body) {
 
 }  // namespace
 
-bool compose_cluster::outcome::has_no_server() const {
-  return unanswered >= most_unanswered;
-}
-
-/// In order, the status last. A write that fails is told in the status and keeps no other back.
-awaitable<compose_cluster::outcome> compose_cluster::carry_out_all(object_name id,
-                                                                   std::shared_ptr<outlook> o) {
-  outcome out;
-  const auto is_status = [](const action& a) { return a.what == action::kind::set_status; };
-  for (std::size_t i = 0; i < o->plan.actions.size() && !out.has_no_server(); ++i) {
-    if (is_status(o->plan.actions[i])) continue;
-    co_await attempt(id, o, i, out);
-    if (out.ends_here()) co_return out;
-  }
-  if (!out.refused.empty() && o->answered) {
-    // The plan's status did not know of the failures.
-    o->scene.refused = out.refused;
-    co_await plan(o);
-  }
-  for (std::size_t i = 0; i < o->plan.actions.size(); ++i) {
-    if (!is_status(o->plan.actions[i])) continue;
-    co_await attempt(id, o, i, out);
-    if (out.ends_here()) co_return out;
+/// Carries out the writes of a pass. The status is planned again once a write was refused.
+awaitable<write_steps> compose_cluster::carry_out_all(object_name id, std::shared_ptr<outlook> o) {
+  const auto before = parents_.find(id);
+  write_steps steps(before == parents_.end() ? 0 : before->second.races, o->answered);
+  for (;;) {
+    const write_steps::request want = steps.next(o->plan.actions);
+    if (want.what == write_steps::request::is::end) break;
+    if (want.what == write_steps::request::is::plan_again) {
+      o->scene.refused = steps.refused();
+      co_await plan(o);
+      continue;
+    }
+    const action one = o->plan.actions[want.action];
+    if (reactor::turn::is_over()) co_await on_.loop().yield();
+    if (!on_.is_live() || !has_turn(*o->by.about)) {
+      steps.lost();
+      continue;
+    }
+    auto done = co_await carry_out(o, one);
+    if (done) {
+      steps.made();
+      record_event(id, *o->scene.about, one.done);
+    } else {
+      steps.failed(one, done.error());
+    }
   }
   const auto state = parents_.find(id);
-  if (state == parents_.end() || out.has_no_server()) co_return out;
+  if (state == parents_.end() || steps.is_cut_short()) co_return steps;
   // The status still says what was refused before this pass.
-  const bool healed = !state->second.refused.empty() && out.refused.empty();
-  state->second.refused = out.refused;
+  const bool healed = !state->second.refused.empty() && steps.refused().empty();
+  state->second.refused = steps.refused();
   if (healed) look_at(id);
-  co_return out;
-}
-
-/// One action of the plan.  // borrowed: awaited on the spot
-awaitable<void> compose_cluster::attempt(const object_name& id, std::shared_ptr<outlook> o,
-                                         std::size_t number, outcome& out) {
-  const action one = o->plan.actions[number];
-  if (reactor::turn::is_over()) co_await on_.loop().yield();
-  if (!on_.is_live() || !has_turn(*o->by.about)) {
-    out.raced = true;
-    co_return;
-  }
-  if (out.unprotected && one.what != action::kind::set_status) co_return;
-  auto done = co_await carry_out(o, one);
-  if (done) {
-    out.wrote = true;
-    out.unanswered = 0;
-    record_event(id, *o->scene.about, one.done);
-    co_return;
-  }
-  const k8s::fault why = done.error();
-  if (!out.failed) out.failed = why;
-  if (why.cancelled) co_return;
-  const auto state = parents_.find(id);
-  const std::uint32_t races = state == parents_.end() ? 0 : state->second.races;
-  if (is_a_race(one, why) && races < silent_races) {
-    out.raced = true;
-    co_return;
-  }
-  out.unanswered = is_unanswered(why) ? out.unanswered + 1 : 0;
-  out.unprotected = out.unprotected || one.what == action::kind::add_finalizer;
-  out.refused.insert_or_assign(one.of, std::string(policies::compose::verb(one.what)) + ": " +
-                                           reactor::printable(why.message(), longest_refusal));
+  co_return steps;
 }
 
 void compose_cluster::wrote(const object_name& id, const object& now) {
