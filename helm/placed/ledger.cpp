@@ -3,8 +3,11 @@
 #include "formats/digest.hpp"
 #include "helm/placed/workspace_writes.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/race.hpp"
 
 #include <boost/json.hpp>
+
+#include <utility>
 
 namespace helm::placed {
 namespace {
@@ -21,12 +24,15 @@ std::string part_of(std::string_view key) {
   return part_name(formats::sha256_hex(key).front());
 }
 
-/// A ConfigMap's data with that one text.
-json::object entry_body(const std::string& key, const std::optional<std::string>& text) {
-  json::object data, body;
-  data[key] = text ? json::value(*text) : json::value();
-  body["data"] = std::move(data);
-  return body;
+/// Others that come first so often in a row are no coincidence.
+constexpr int most_tries = 10;
+
+std::string version_in(const json::object& config_map) {
+  const json::value* metadata = config_map.if_contains("metadata");
+  const json::value* version = metadata && metadata->is_object()
+                                   ? metadata->get_object().if_contains("resourceVersion")
+                                   : nullptr;
+  return version && version->is_string() ? std::string(version->get_string()) : std::string();
 }
 
 std::map<std::string, std::string> texts_of(const json::object& config_map) {
@@ -48,15 +54,23 @@ awaitable<k8s::result<void>> ensure_namespace(k8s::client& api, std::string name
   co_return k8s::result<void>();
 }
 
-awaitable<k8s::result<std::optional<std::string>>> ledger::read(std::string key) {
-  std::optional<std::string> out;
+awaitable<k8s::result<ledger::entry>> ledger::read_entry(std::string key) {
+  entry out{key, {}, {}};
   k8s::object_key at{ns_, part_of(key)};
   auto got = co_await api_.get(k8s::resources::config_maps(), std::move(at));
   if (!got && got.error().code == k8s::errc::not_found) co_return out;
   if (!got) co_return got.error();
+  out.version = version_in(*got);
   const auto all = texts_of(*got);
-  if (const auto found = all.find(key); found != all.end()) out = found->second;
+  if (const auto found = all.find(key); found != all.end()) out.said = found->second;
   co_return out;
+}
+
+awaitable<k8s::result<ledger::text>> ledger::read(std::string key) {
+  auto got = co_await read_entry(std::move(key));
+  if (!got) co_return got.error();
+  last_ = *got;
+  co_return std::move(got->said);
 }
 
 awaitable<k8s::result<std::map<std::string, std::string>>> ledger::read_all() {
@@ -71,31 +85,47 @@ awaitable<k8s::result<std::map<std::string, std::string>>> ledger::read_all() {
   co_return out;
 }
 
-awaitable<k8s::result<void>> ledger::write(std::string key, std::optional<std::string> text) {
-  const std::string name = part_of(key);
-  // Another process of ours may make it between two of these.
+awaitable<k8s::result<ledger::text>> ledger::change(std::string key, edit how) {
+  std::optional<entry> from = std::exchange(last_, std::nullopt);
+  if (from && from->key != key) from.reset();
   for (int tries = 1;; ++tries) {
-    json::object patch = entry_body(key, text);
-    k8s::object_key at{ns_, name};
-    auto patched =
-        co_await api_.merge_patch(k8s::resources::config_maps(), std::move(at), std::move(patch));
-    if (patched) co_return k8s::result<void>();
-    if (patched.error().code != k8s::errc::not_found || tries > 3) co_return patched.error();
-    if (!text) co_return k8s::result<void>();
-    json::object body = entry_body(key, text), metadata;
-    metadata["name"] = name;
+    if (!from) {
+      auto got = co_await read_entry(key);
+      if (!got) co_return got.error();
+      from = *std::move(got);
+    }
+    text to = how(from->said);
+    if (to == from->said) co_return to;
+    auto written = co_await write(*std::move(from), to);
+    if (written) co_return to;
+    if (!k8s::is_a_race(written.error()) || tries == most_tries) co_return written.error();
+    from.reset();
+  }
+}
+
+awaitable<k8s::result<void>> ledger::write(entry from, text to) {
+  json::object data, metadata, body;
+  data[from.key] = to ? json::value(*to) : json::value();
+  body["data"] = std::move(data);
+  k8s::object_key at{ns_, part_of(from.key)};
+  k8s::result<json::object> written = json::object();
+  if (!from.version.empty()) {
+    metadata["resourceVersion"] = from.version;
+    body["metadata"] = std::move(metadata);
+    written =
+        co_await api_.merge_patch(k8s::resources::config_maps(), std::move(at), std::move(body));
+  } else {
+    auto there = co_await ensure_namespace(api_, ns_);
+    if (!there) co_return there.error();
+    metadata["name"] = at.name;
+    body["metadata"] = std::move(metadata);
     body["apiVersion"] = "v1";
     body["kind"] = "ConfigMap";
-    body["metadata"] = std::move(metadata);
-    auto made = co_await api_.create(k8s::resources::config_maps(), ns_, std::move(body));
-    if (made) co_return k8s::result<void>();
-    if (made.error().code == k8s::errc::not_found) {
-      auto there = co_await ensure_namespace(api_, ns_);
-      if (!there) co_return there.error();
-    } else if (made.error().code != k8s::errc::exists) {
-      co_return made.error();
-    }
+    written = co_await api_.create(k8s::resources::config_maps(), ns_, std::move(body));
   }
+  if (!written) co_return written.error();
+  last_ = entry{std::move(from.key), version_in(*written), std::move(to)};
+  co_return k8s::result<void>();
 }
 
 }  // namespace helm::placed

@@ -4,6 +4,7 @@
 #include "k8s/client/resource.hpp"
 #include "reactor/awaitable.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,21 +20,35 @@ namespace helm::placed {
 /// stands always in the same one of them, so that a write is one patch, and no ConfigMap comes near
 /// its limit of 1 MiB with 10,000 releases.
 /// Shape    ConfigMaps and namespace are made when something is written first.
-/// Errors   the request's.
+/// Versions a text is written over the version that it was made from; where another writer came
+///          first, it is made again from what that one wrote.
+/// Errors   the request's; the conflict, when others come first ten times in a row.
 /// Lifetime the client outlives it.
 class ledger {
 public:
+  using text = std::optional<std::string>;  // none: nothing is remembered
+  /// What is remembered from now on, by what is. Called again after a conflict.
+  using edit = std::function<text(const text& now)>;
+
   ledger(k8s::client& api, std::string ns) : api_(api), ns_(std::move(ns)) {}
 
-  /// None where nothing is remembered under the key.
-  reactor::awaitable<k8s::result<std::optional<std::string>>> read(std::string key);
+  reactor::awaitable<k8s::result<text>> read(std::string key);
   reactor::awaitable<k8s::result<std::map<std::string, std::string>>> read_all();
-  /// None: it is forgotten.
-  reactor::awaitable<k8s::result<void>> write(std::string key, std::optional<std::string> text);
+  /// What is remembered since. Nothing is written where that is what was.
+  reactor::awaitable<k8s::result<text>> change(std::string key, edit how);
 
 private:
+  /// One entry as it was read or written last.
+  struct entry {
+    std::string key, version;  // of its ConfigMap; empty: there is none
+    text said;
+  };
+  reactor::awaitable<k8s::result<entry>> read_entry(std::string key);
+  reactor::awaitable<k8s::result<void>> write(entry from, text to);
+
   k8s::client& api_;
   std::string ns_;
+  std::optional<entry> last_;
 };
 
 /// The namespace, made where it is not there.

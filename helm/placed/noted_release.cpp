@@ -63,7 +63,9 @@ std::string noted_key(std::string_view ns, std::string_view release) {
 
 noted_facts noted_after(noted_facts now, noted_record next,
                         const std::optional<noted_record>& base) {
-  std::erase_if(now.records, [&](const noted_record& r) { return !base || !(r == *base); });
+  std::erase_if(now.records, [&](const noted_record& r) {
+    return r.revision <= next.revision && (!base || !(r == *base));
+  });
   now.records.push_back(std::move(next));
   return now;
 }
@@ -110,25 +112,29 @@ awaitable<bool> noted_release::knows(release::record r) {
 
 awaitable<void> noted_release::note(release::record r, std::optional<release::record> base) {
   std::optional<noted_record> after;
-  if (base) {  // else nothing of what is noted stays
-    co_await read();
-    after = co_await as_noted(std::move(*base));
-  }
+  if (base) after = co_await as_noted(std::move(*base));
   noted_record next = co_await as_noted(std::move(r));
-  noted_facts now = noted_after(facts_.value_or(noted_facts()), std::move(next), after);
-  now.owner = owner_;
-  std::optional<std::string> text = write_noted(now);
-  auto written = co_await in_.write(key_, std::move(text));
+  ledger::edit how = [next = std::move(next), after = std::move(after),
+                      owner = owner_](const ledger::text& now) {
+    noted_facts all = noted_after(now ? read_noted(*now) : noted_facts(), next, after);
+    all.owner = owner;
+    return ledger::text(write_noted(all));
+  };
+  auto written = co_await in_.change(key_, std::move(how));
   if (written)
-    facts_ = std::move(now);
+    facts_ = read_noted(**written);
   else
     tell("the release cannot be noted in namespace " + notes_ns_ + ": " +
          written.error().message());
 }
 
 awaitable<void> noted_release::forget() {
-  std::optional<std::string> nothing;
-  auto written = co_await in_.write(key_, std::move(nothing));
+  co_await read();
+  // What another writer has noted since is of a release that is there.
+  ledger::edit how = [known = *facts_](const ledger::text& now) {
+    return now && read_noted(*now) == known ? ledger::text() : now;
+  };
+  auto written = co_await in_.change(key_, std::move(how));
   if (!written)
     tell("what is noted of it in namespace " + notes_ns_ +
          " cannot be forgotten: " + written.error().message());

@@ -34,7 +34,8 @@ noted_facts read_noted(std::string_view text);
 std::string write_noted(const noted_facts& facts);
 /// Of a release in a namespace, in the ledger.
 std::string noted_key(std::string_view ns, std::string_view release);
-/// What is noted once `next` is written after `base`, which stays if it was noted.
+/// What is noted once `next` is written after `base`, which stays if it was noted. So does what
+/// another writer has noted of a later revision.
 noted_facts noted_after(noted_facts now, noted_record next,
                         const std::optional<noted_record>& base);
 

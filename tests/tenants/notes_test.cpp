@@ -31,7 +31,10 @@ TEST(NotedRelease, KeepsTheNewestAndWhatItCameAfter) {
   EXPECT_EQ(facts.records, (std::vector{one, three}));
   // What was never noted does not become believed by being upgraded from.
   const noted_record forged{1, "u1", "other"};
-  EXPECT_EQ(noted_after(facts, two, forged).records, std::vector{two});
+  EXPECT_EQ(noted_after(noted_after({}, one, std::nullopt), two, forged).records, std::vector{two});
+  // A later revision is another writer's, and stays.
+  EXPECT_EQ(noted_after(facts, two, one).records, (std::vector{one, three, two}));
+  EXPECT_EQ(noted_after(facts, two, std::nullopt).records, (std::vector{three, two}));
 }
 
 TEST(NotedRelease, IsOfManifestAndHooksAndNotOfHowTheyWent) {
@@ -91,6 +94,17 @@ TEST(RememberedPlaces, AreWhatWasWrittenAndNothingElse) {
   for (const char* text : {"", "x", "[]", "{}", R"({"uid":1,"targets":[]})",
                            R"({"uid":"u","targets":["no slash",1]})"})
     EXPECT_TRUE(read_places(text).targets.empty()) << text;
+}
+
+TEST(RememberedPlaces, OfAnotherWriterAreKept) {
+  const k8s::object_key a{"n", "a"}, b{"n", "b"}, c{"n", "c"};
+  using places = object_places;
+  EXPECT_EQ(places_after({}, {"u", {a}}, {}), (places{"u", {a}}));
+  EXPECT_EQ(places_after({"u", {b}}, {"u", {a}}, {}), (places{"u", {b, a}}));
+  EXPECT_EQ(places_after({"u", {a, b}}, {"u", {}}, a), (places{"u", {b}})) << "one is left";
+  EXPECT_EQ(places_after({"u", {a}}, {"u", {c}}, a), (places{"u", {c}}));
+  EXPECT_EQ(places_after({"old", {a}}, {"u", {b}}, {}), (places{"u", {b}})) << "another object";
+  EXPECT_EQ(places_after({"new", {a}}, {"u", {}}, b), (places{"new", {a}}));
 }
 
 TEST(RegionRules, WhoMayGoWhere) {

@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 
-namespace helm::tenants {
+namespace helm::placed {
 namespace {
 
 namespace json = boost::json;
@@ -120,4 +120,4 @@ TEST(ObjectChanges, ManyLinesAreCutAndControlCharactersAreNotShown) {
 }
 
 }  // namespace
-}  // namespace helm::tenants
+}  // namespace helm::placed

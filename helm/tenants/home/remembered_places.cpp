@@ -47,6 +47,15 @@ std::string write_places(const object_places& places) {
   return json::serialize(o);
 }
 
+object_places places_after(object_places now, const object_places& known,
+                           const std::optional<k8s::object_key>& left) {
+  if (now.uid != known.uid) return known.targets.empty() ? now : known;
+  if (left) std::erase(now.targets, *left);
+  for (const k8s::object_key& target : known.targets)
+    if (std::ranges::find(now.targets, target) == now.targets.end()) now.targets.push_back(target);
+  return now;
+}
+
 awaitable<k8s::result<void>> remembered_places::load() {
   auto all = co_await in_.read_all();
   if (!all) co_return all.error();
@@ -69,7 +78,7 @@ awaitable<k8s::result<void>> remembered_places::add(k8s::object_key object, k8s:
   if (std::ranges::find(places.targets, target) != places.targets.end())
     co_return k8s::result<void>();
   places.targets.push_back(std::move(target));
-  co_return co_await save(std::move(object));
+  co_return co_await save(std::move(object), std::nullopt);
 }
 
 awaitable<k8s::result<void>> remembered_places::remove(k8s::object_key object,
@@ -77,20 +86,30 @@ awaitable<k8s::result<void>> remembered_places::remove(k8s::object_key object,
   const auto found = all_.find(places_key(object));
   if (found == all_.end() || std::erase(found->second.targets, target) == 0)
     co_return k8s::result<void>();
-  co_return co_await save(std::move(object));
+  co_return co_await save(std::move(object), std::move(target));
 }
 
 awaitable<k8s::result<void>> remembered_places::forget(k8s::object_key object) {
-  if (all_.erase(places_key(object)) == 0) co_return k8s::result<void>();
-  co_return co_await save(std::move(object));
+  const auto known = all_.extract(places_key(object));
+  if (!known) co_return k8s::result<void>();
+  ledger::edit how = [uid = known.mapped().uid](const ledger::text& now) {
+    return now && read_places(*now).uid == uid ? ledger::text() : now;
+  };
+  auto written = co_await in_.change(known.key(), std::move(how));
+  if (!written) co_return written.error();
+  co_return k8s::result<void>();
 }
 
-awaitable<k8s::result<void>> remembered_places::save(k8s::object_key object) {
+awaitable<k8s::result<void>> remembered_places::save(k8s::object_key object,
+                                                     std::optional<k8s::object_key> left) {
   std::string key = places_key(object);
-  const auto found = all_.find(key);
-  std::optional<std::string> text;
-  if (found != all_.end() && !found->second.targets.empty()) text = write_places(found->second);
-  co_return co_await in_.write(std::move(key), std::move(text));
+  ledger::edit how = [known = all_[key], left = std::move(left)](const ledger::text& now) {
+    const object_places all = places_after(now ? read_places(*now) : object_places(), known, left);
+    return all.targets.empty() ? ledger::text() : ledger::text(write_places(all));
+  };
+  auto written = co_await in_.change(std::move(key), std::move(how));
+  if (!written) co_return written.error();
+  co_return k8s::result<void>();
 }
 
 }  // namespace helm::tenants

@@ -5,6 +5,7 @@
 #include "k8s/informer/meta.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,10 @@ struct object_places {
 /// What is no such text counts as no places.
 object_places read_places(std::string_view text);
 std::string write_places(const object_places& places);
+/// What is to be written where `now` is, by a process that knows `known` and has left a place: no
+/// place of another writer's is lost.
+object_places places_after(object_places now, const object_places& known,
+                           const std::optional<k8s::object_key>& left);
 
 /// The places of all KryptonDeployments, kept in the ledger of home and in memory.
 /// Shape    load() once, then the rest. Only one process writes, that with the Lease.
@@ -39,7 +44,8 @@ public:
   reactor::awaitable<k8s::result<void>> forget(k8s::object_key object);
 
 private:
-  reactor::awaitable<k8s::result<void>> save(k8s::object_key object);
+  reactor::awaitable<k8s::result<void>> save(k8s::object_key object,
+                                             std::optional<k8s::object_key> left);
 
   ledger in_;
   std::map<std::string, object_places> all_;  // by key in the ledger
