@@ -1,8 +1,10 @@
 #include "bootc/pool/drain_decision.hpp"
 
+#include "bootc/pool/drain_words.hpp"
 #include "k8s/client/answer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace bootc {
 
@@ -50,6 +52,40 @@ eviction_step after_eviction(const k8s::fault* failure) noexcept {
       return eviction_step::give_up;
     default: return eviction_step::give_up;
   }
+}
+
+void pod_eviction::evicted(const k8s::fault* failure) {
+  using is = request::is;
+  switch (after_eviction(failure)) {
+    case eviction_step::gone: next_ = {is::end}; return;
+    case eviction_step::wait_gone:
+      next_ = {is::await_end};
+      waits_ = pod_wait{.why = pod_wait::kind::ending, .is_unhealthy = is_unhealthy_};
+      return;
+    case eviction_step::give_up:
+      next_ = {is::end};
+      error_ = failure->message();
+      return;
+    case eviction_step::try_again: break;
+  }
+  next_ = {is::look, retry};
+  if (is_refused_by_budget(*failure)) {
+    budget_refusal by = read_budget_refusal(*failure);
+    waits_ = pod_wait{.why = pod_wait::kind::budget,
+                      .object = std::move(by.budget),
+                      .words = std::move(by.words),
+                      .is_unhealthy = is_unhealthy_};
+    return;
+  }
+  if (failure->retry_after) next_.pause = std::max(*failure->retry_after, retry);
+  if (!failure->cancelled)
+    waits_ = pod_wait{
+        .why = pod_wait::kind::refused, .words = failure->detail, .is_unhealthy = is_unhealthy_};
+}
+
+void pod_eviction::seen(pod_is how) noexcept {
+  next_ = {how == pod_is::gone ? request::is::end : request::is::evict};
+  if (how != pod_is::unseen) is_unhealthy_ = how == pod_is::unhealthy;
 }
 
 }  // namespace bootc

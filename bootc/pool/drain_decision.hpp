@@ -1,9 +1,12 @@
 #pragma once
 
+#include "bootc/pool/drain_progress.hpp"
 #include "k8s/client/fault.hpp"
 #include "k8s/views/pod.hpp"
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,5 +44,38 @@ eviction_step after_eviction(const k8s::fault* failure) noexcept;
 
 /// A budget refused it.
 bool is_refused_by_budget(const k8s::fault& f) noexcept;
+
+/// How a pod was seen whose eviction was refused; another one of its name proves that it is gone.
+enum class pod_is : std::uint8_t { gone, well, unhealthy, unseen };
+
+/// The eviction of one pod, until it was told to end, is gone, or cannot be evicted.
+/// After a refusal it is looked at before it is evicted again: a budget refuses before the server
+/// compares UIDs, so another pod of this name would keep the drain.
+class pod_eviction {
+public:
+  explicit pod_eviction(bool is_unhealthy) : is_unhealthy_(is_unhealthy) {}
+
+  /// `look`: after `pause`. `await_end`: until it is gone. Each is answered by evicted() or seen().
+  struct request {
+    enum class is : std::uint8_t { evict, look, await_end, end } what = is::evict;
+    reactor::nanoseconds pause{};
+  };
+  const request& next() const noexcept { return next_; }
+  void evicted(const k8s::fault* failure);  // null: accepted
+  void seen(pod_is how) noexcept;
+
+  /// What it waits for, without its name and since when; none before the first answer.
+  const std::optional<pod_wait>& waits() const noexcept { return waits_; }
+  /// Why it cannot be evicted; empty: it can.
+  const std::string& error() const noexcept { return error_; }
+
+  static constexpr reactor::nanoseconds retry = std::chrono::seconds(5);
+
+private:
+  request next_;
+  bool is_unhealthy_;
+  std::optional<pod_wait> waits_;
+  std::string error_;
+};
 
 }  // namespace bootc

@@ -2,7 +2,6 @@
 // so they stay together.
 #include "bootc/pool/drains.hpp"
 
-#include "bootc/pool/drain_decision.hpp"
 #include "bootc/pool/drain_words.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "formats/json/member.hpp"
@@ -27,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using phase = drain_progress::phase;
 
-constexpr reactor::nanoseconds retry_pod = 5s, look_at_pod = 1s;
+constexpr reactor::nanoseconds look_at_pod = 1s;
 constexpr reactor::nanoseconds first_retry = 5s;
 /// What a drain waits for is told no more often: each time costs its pool a pass and, where it
 /// matters to people, a write.
@@ -496,47 +495,43 @@ awaitable<k8s::result<void>> drains::end_pod(k8s::object_key key, std::string ui
   co_return co_await api_.evict(std::move(key), std::move(uid));
 }
 
+void drains::note_wait(drain& d, pod_wait now) {
+  const auto [at, fresh] = d.waits.try_emplace(now.pod);
+  pod_wait& was = at->second;
+  now.since = fresh || was.why != now.why ? loop_.wall() : was.since;
+  d.is_news = d.is_news || fresh || now != was;
+  was = std::move(now);
+  tell_change(d);
+}
+
 awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid,
                               bool is_unhealthy) {
+  using is = pod_eviction::request::is;
   pod_end end{d, key.text()};
-  const auto waits = [&](pod_wait::kind why, std::string object, std::string words) {
-    const auto [at, fresh] = d->waits.try_emplace(end.pod);
-    pod_wait& was = at->second;
-    const reactor::wall_time since = fresh || was.why != why ? loop_.wall() : was.since;
-    pod_wait now{end.pod, why, std::move(object), std::move(words), is_unhealthy, since};
-    d->is_news = d->is_news || fresh || now != was;
-    was = std::move(now);
-    tell_change(*d);
-  };
-  for (;;) {
-    auto answer = co_await end_pod(key, uid);
-    eviction_step step = eviction_step::wait_gone;
-    if (!answer) {
-      const k8s::fault why = answer.error();
-      step = after_eviction(&why);
-    }
-    if (step == eviction_step::gone) co_return;
-    if (step == eviction_step::wait_gone) break;
-    if (step == eviction_step::give_up) {
-      d->errors.push_back(answer.error().message());
+  pod_eviction of(is_unhealthy);
+  while (of.next().what != is::await_end) {
+    if (of.next().what == is::evict) {
+      auto answer = co_await end_pod(key, uid);
+      const k8s::fault why = answer ? k8s::fault() : answer.error();
+      of.evicted(answer ? nullptr : &why);
+      if (!of.error().empty()) d->errors.push_back(of.error());
+    } else if (of.next().what == is::look) {
+      if (of.waits()) {
+        pod_wait now = *of.waits();
+        now.pod = end.pod;
+        if (now.why == pod_wait::kind::budget) figures_.evictions_refused.add();
+        note_wait(*d, std::move(now));
+      }
+      co_await loop_.sleep_for(of.next().pause);
+      const pod_is now = co_await state_of(key, uid);
+      of.seen(now);
+    } else {
       co_return;
     }
-    const k8s::fault why = answer.error();
-    if (is_refused_by_budget(why)) {
-      budget_refusal by = read_budget_refusal(why);
-      waits(pod_wait::kind::budget, std::move(by.budget), std::move(by.words));
-      figures_.evictions_refused.add();
-    } else if (!why.cancelled) {
-      waits(pod_wait::kind::refused, {}, why.detail);
-    }
-    const bool asked_to_wait = !is_refused_by_budget(why) && why.retry_after;
-    co_await loop_.sleep_for(asked_to_wait ? std::max(*why.retry_after, retry_pod) : retry_pod);
-    // A budget refuses before anybody looks at the uid, so another pod of this name would keep us.
-    const pod_is now = co_await state_of(key, uid);
-    if (now == pod_is::gone) co_return;
-    if (now != pod_is::unseen) is_unhealthy = now == pod_is::unhealthy;
   }
-  waits(pod_wait::kind::ending, {}, {});
+  pod_wait ends = *of.waits();
+  ends.pod = end.pod;
+  note_wait(*d, std::move(ends));
   d->ending.emplace(uid, end.pod);
   if (!d->looks) d->looks = tasks_.start("look at the pods of " + d->node, look(d));
   while (d->ending.contains(uid)) (void)co_await d->looked.wait();
@@ -581,7 +576,7 @@ awaitable<void> drains::look(std::shared_ptr<drain> d) {
 
 /// Gone, which another one of that name proves too, or how it does. While the server does not
 /// answer it counts as there.
-awaitable<drains::pod_is> drains::state_of(k8s::object_key key, std::string uid) {
+awaitable<pod_is> drains::state_of(k8s::object_key key, std::string uid) {
   co_await take_place();
   const place asks(*this);
   auto pod = co_await api_.get(k8s::resources::pods(), std::move(key));

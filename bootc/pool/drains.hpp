@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bootc/pool/drain_decision.hpp"
 #include "bootc/pool/drain_progress.hpp"
 #include "bootc/pool/node_figures.hpp"
 #include "k8s/client/fault.hpp"
@@ -86,7 +87,7 @@ private:
                         bool is_unhealthy);
   awaitable<void> look(std::shared_ptr<drain> d);
   void not_seen(drain& d, const k8s::fault& why);
-  enum class pod_is { gone, well, unhealthy, unseen };
+  void note_wait(drain& d, pod_wait now);
   awaitable<pod_is> state_of(k8s::object_key key, std::string uid);
   void tell_change(drain& d);
   static std::vector<pod_wait> waits_of(const drain& d);

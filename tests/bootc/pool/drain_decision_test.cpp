@@ -5,6 +5,8 @@
 namespace bootc {
 namespace {
 
+using namespace std::chrono_literals;
+
 k8s::pod owned_by(const char* api_version, const char* kind) {
   k8s::pod p;
   p.meta.name = "p";
@@ -84,6 +86,73 @@ TEST(DrainDecision, ABudgetRefusesOnlyWhereTheServerNamesOne) {
   EXPECT_FALSE(is_refused_by_budget(f)) << "the server is busy";
   f.causes.push_back({"DisruptionBudget", "db needs 1 healthy pods", ""});
   EXPECT_TRUE(is_refused_by_budget(f));
+}
+
+k8s::fault refused_by(const char* budget) {
+  k8s::fault f;
+  f.code = k8s::errc::throttled;
+  f.http_status = 429;
+  f.causes.push_back(
+      {"DisruptionBudget",
+       "The disruption budget " + std::string(budget) + " needs 1 healthy pods and has 1 currently",
+       ""});
+  return f;
+}
+
+TEST(PodEviction, GoesOnAsTheServersAnswersSay) {
+  using is = pod_eviction::request::is;
+  using kind = pod_wait::kind;
+  const k8s::fault budget = refused_by("db");
+  k8s::fault busy, slow, absent, forbidden;
+  busy.code = slow.code = k8s::errc::throttled;
+  slow.retry_after = std::chrono::seconds(30);
+  absent.code = k8s::errc::not_found;
+  forbidden.code = k8s::errc::forbidden;
+  forbidden.detail = "no right";
+  struct row {
+    const char* what;
+    const k8s::fault* answer;
+    is then;
+    std::optional<kind> waits;
+    reactor::nanoseconds pause{};
+  };
+  for (const row& r : {row{"accepted", nullptr, is::await_end, kind::ending},
+                       row{"gone already", &absent, is::end, {}},
+                       row{"a budget", &budget, is::look, kind::budget, pod_eviction::retry},
+                       row{"a busy server", &busy, is::look, kind::refused, pod_eviction::retry},
+                       row{"which says when", &slow, is::look, kind::refused, 30s},
+                       row{"refused for good", &forbidden, is::end, {}}}) {
+    pod_eviction e(true);
+    EXPECT_EQ(e.next().what, is::evict) << r.what;
+    e.evicted(r.answer);
+    EXPECT_EQ(e.next().what, r.then) << r.what;
+    EXPECT_EQ(e.next().pause, r.pause) << r.what;
+    EXPECT_EQ(e.waits().has_value(), r.waits.has_value()) << r.what;
+    if (r.waits) EXPECT_EQ(e.waits()->why, *r.waits) << r.what;
+    EXPECT_EQ(e.error().empty(), r.answer != &forbidden) << r.what;
+  }
+}
+
+TEST(PodEviction, OfARefusedPodIsRepeatedOnlyWhileThatVeryPodIsThere) {
+  using is = pod_eviction::request::is;
+  const k8s::fault budget = refused_by("db");
+  struct row {
+    pod_is seen;
+    is then;
+    bool unhealthy;  // as the next refusal is told
+  };
+  for (const row& r :
+       {row{pod_is::gone, is::end, false}, row{pod_is::well, is::evict, false},
+        row{pod_is::unhealthy, is::evict, true}, row{pod_is::unseen, is::evict, false}}) {
+    pod_eviction e(false);
+    e.evicted(&budget);
+    e.seen(r.seen);
+    EXPECT_EQ(e.next().what, r.then);
+    if (r.then == is::end) continue;
+    e.evicted(&budget);
+    EXPECT_EQ(e.waits()->object, "db");
+    EXPECT_EQ(e.waits()->is_unhealthy, r.unhealthy);
+  }
 }
 
 }  // namespace
