@@ -5,6 +5,7 @@
 #include "helm/placed/operation_slots.hpp"
 #include "helm/placed/operation_task.hpp"
 #include "helm/placed/plan/message.hpp"
+#include "helm/placed/plan/operation_steps.hpp"
 #include "helm/placed/plan/plan.hpp"
 #include "helm/placed/release_sight.hpp"
 #include "helm/placed/workspace_writes.hpp"
@@ -38,8 +39,8 @@ struct keeper_words {
   std::string_view deleting;             // annotation: it is being cleaned up
   std::string_view deletion_unmarked;    // the log where that cannot be written
   std::string_view namespace_made;       // the log
-  k8s::event_kind namespace_created;
-  setback failed_cleaning;  // when a namespace cannot be deleted, or an operation failed
+  k8s::event_kind namespace_created, record_doubted;
+  setback failed;  // when a namespace cannot be deleted, or an operation failed
 };
 
 /// Keeps one release for each object of a kind: a pass looks at what is there, plans, and carries
@@ -151,7 +152,8 @@ protected:
   }
   virtual void log(reactor::log_level level, std::string_view line, const object& about,
                    const std::string& why = {}) const = 0;
-  virtual awaitable<void> before_namespace(key_type, const gathered&) { co_return; }  // borrowed
+  /// Before anything is put at a place.
+  virtual awaitable<void> remember_place(const object&, const place&) { co_return; }  // borrowed
   virtual awaitable<void> namespace_failed(key_type key, gathered g, std::string why) = 0;
   virtual void cleaning_failed(const object&) {}
   virtual awaitable<void> before_letting_go(const object&) { co_return; }  // borrowed
@@ -163,8 +165,43 @@ protected:
   virtual void fingerprint_noted(const object&, const std::string& /*fingerprint*/,
                                  const written<object>&) {}
   virtual void forgotten(const key_type&) {}
-  /// Decides once more and runs the operation.
-  virtual awaitable<void> perform(key_type key, under_way* me) = 0;
+
+  // -- what a kind says of an operation
+
+  /// What is known of it when it begins.
+  virtual operation_facts facts_of(const under_way& me, const plan& p) const {
+    return {.what = me.what, .release = p.release};
+  }
+  /// Adds values and times to the order. False: the settings or the place changed meanwhile, and it
+  /// is planned again.
+  virtual bool complete(operation_order& order, const gathered& g, const plan& p,
+                        const under_way& me) = 0;
+  virtual k8s::discovery& discovery_of(const place& at) const = 0;
+  virtual awaitable<void> announce(key_type key, gathered& g, plan p) = 0;  // borrowed
+  virtual awaitable<operation_answer> owner_of(key_type, under_way&, std::string /*workspace*/) {
+    co_return operation_answer{};  // borrowed
+  }
+  /// The release at a former place is another object's.
+  virtual void say_left(const object&, const place&, const std::string& /*owner*/) {}
+  /// Why what is left of a former place cannot be removed; empty: it is gone.
+  virtual awaitable<std::string> forget_place(object, place, std::string /*workspace*/) {
+    co_return std::string();
+  }
+  /// How it is told: a line of the log, an Event, and what that says of a success.
+  struct outcome_words {
+    std::string_view log_line;
+    k8s::event_kind event;
+    std::string note;
+  };
+  virtual outcome_words words_of(operation what, bool failed, const gathered& g,
+                                 const plan& p) const = 0;
+  virtual void count(const under_way& me, const plan& p, const std::string& failure,
+                     reactor::nanoseconds took) = 0;
+  virtual awaitable<void> say_failure(key_type key, object about, step at, operation what,
+                                      std::string text) = 0;
+  virtual awaitable<void> say_done(key_type, operation, const gathered&, plan) {  // borrowed
+    co_return;
+  }
 
   // -- what all do alike
 
@@ -199,6 +236,11 @@ protected:
   awaitable<void> load(key_type key, chart_coordinates c, attempt_key at);
   void start_operation(const key_type& key, operation what, step at, place to);
   awaitable<void> operate(key_type key, under_way* me);
+  /// Decides once more and carries the operation out.
+  awaitable<void> perform(key_type key, under_way* me);
+  awaitable<std::string> run(under_way* me, plan p);
+  void tell_doubts(const under_way& me, const object& about);
+  void tell_end(const under_way& me, const gathered& g, const plan& p, const std::string& failure);
   /// The operation's world and plan as they are now; none where it is not the step any more.
   struct decided {
     gathered g;

@@ -187,7 +187,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::make_namespace(key_type 
                                                                        plan p) {
   stepped out;
   tell_all(*g.is.object, p.events);
-  co_await before_namespace(key, g);
+  co_await remember_place(*g.is.object, g.to);
   auto made = co_await create_workspace(api_of(g.to), p.workspace, owner(key));
   if (!made) {
     std::string why = made.error().message();
@@ -212,7 +212,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::remove_namespace(key_typ
   auto gone = co_await delete_workspace(api_of(g.to), p.workspace, owner(key));
   memory* m = find(key);
   if (!gone) {
-    if (m) m->tries.failed(words_.failed_cleaning, g.is.attempt, loop_.now());
+    if (m) m->tries.failed(words_.failed, g.is.attempt, loop_.now());
     cleaning_failed(*g.is.object);
     log(reactor::log_level::warning, "the namespace cannot be deleted", *g.is.object,
         gone.error().message());
@@ -331,6 +331,93 @@ awaitable<void> keeper<Kind>::operate(key_type key, under_way* me) {
   me->slot.give_back();
   me->ended.set();
   controller_.add(key);
+}
+
+template <class Kind>
+awaitable<void> keeper<Kind>::perform(key_type key, under_way* me) {
+  auto decision = co_await decide_again(key, me);
+  if (!decision) co_return;
+  gathered g = std::move(decision->g);
+  const plan p = std::move(decision->p);
+  auto order = order_for(key, *me, p);
+  if (!order || !complete(*order, g, p, *me)) co_return;
+  operation_facts facts = facts_of(*me, p);
+  const bool is_reachable = facts.is_reachable;
+  operation_steps steps(std::move(facts));
+  for (operation_answer said;;) {
+    const operation_request want = steps.next(said);
+    said = operation_answer();
+    if (steps.is_over() && !std::exchange(me->telling, true)) {
+      tell_doubts(*me, *g.is.object);
+      me->slot.give_back();
+    }
+    switch (want) {
+      case operation_request::announce:
+        co_await announce(key, g, p);
+        if (is_reachable)
+          me->release = std::make_unique<release_operation>(
+              loop_, api_of(me->to), discovery_of(me->to), *std::move(order), log_to());
+        break;
+      case operation_request::remember_place: co_await remember_place(*g.is.object, me->to); break;
+      case operation_request::ask_owner: said = co_await owner_of(key, *me, p.workspace); break;
+      case operation_request::run: said.failure = co_await run(me, p); break;
+      case operation_request::say_left: say_left(*g.is.object, me->to, steps.owner()); break;
+      case operation_request::forget_place:
+        said.failure = co_await forget_place(*g.is.object, me->to, p.workspace);
+        break;
+      case operation_request::tell_failure: {
+        const std::string text = safe_message(steps.failure());
+        tell_end(*me, g, p, text);
+        co_await say_failure(key, *std::move(g.is.object), me->at, me->what, text);
+        break;
+      }
+      case operation_request::tell_success:
+        if (me->what != operation::uninstall)
+          if (memory* m = find(key)) m->applied = g.is.wanted.fingerprint;
+        tell_end(*me, g, p, std::string());
+        break;
+      case operation_request::note_fingerprint: {
+        const bool noted =
+            co_await note_fingerprint(key, *g.is.object, me->to, g.is.wanted.fingerprint);
+        memory* m = noted ? nullptr : find(key);
+        if (m) m->tries.failed(setback::status_write, g.is.attempt, loop_.now());
+        break;
+      }
+      case operation_request::say_done: co_await say_done(key, me->what, g, p); break;
+      case operation_request::end: co_return;
+    }
+  }
+}
+
+template <class Kind>
+awaitable<std::string> keeper<Kind>::run(under_way* me, plan p) {
+  const reactor::steady_time began = loop_.now();
+  auto ended = co_await me->release->run();
+  std::string failure = ended ? std::string() : ended.error().text;
+  count(*me, p, failure, loop_.now() - began);
+  co_return failure;
+}
+
+template <class Kind>
+void keeper<Kind>::tell_doubts(const under_way& me, const object& about) {
+  const std::string doubted = me.release ? me.release->doubted() : std::string();
+  if (doubted.empty()) return;
+  log(reactor::log_level::warning, "a record of the release was not believed", about, doubted);
+  tell(about, words_.record_doubted, doubted);
+}
+
+template <class Kind>
+void keeper<Kind>::tell_end(const under_way& me, const gathered& g, const plan& p,
+                            const std::string& failure) {
+  memory* m = find(g.is.object->meta.key());
+  const bool failed = !failure.empty();
+  if (m && failed) m->tries.failed(words_.failed, g.is.attempt, loop_.now());
+  if (m && !failed) m->tries.succeeded();
+  if (failed) cleaning_failed(*g.is.object);
+  const outcome_words words = words_of(me.what, failed, g, p);
+  log(failed ? reactor::log_level::error : reactor::log_level::info, words.log_line, *g.is.object,
+      failure);
+  tell(*g.is.object, words.event, failed ? failure : words.note);
 }
 
 template <class Kind>

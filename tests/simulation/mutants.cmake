@@ -72,11 +72,13 @@ mutate(helm/placed/operation_task.cpp
   [[if (!release || telling) co_return]] [[if (!release || telling || !@settle@) co_return]])
 mutate(helm/placed/plan/plan.cpp
   [[if (left > nanoseconds(0)) {]] [[if (left > nanoseconds(0) || !@recovery@) {]])
-mutate(helm/tenants/cluster/tenant_operations.cpp
-  [[  auto ended = co_await me->release->run();]]
-  [[  if (!@fingerprint_last@ && me->what != operation::uninstall)
-    (void)co_await note_fingerprint(key, *w.object, me->to, w.wanted.fingerprint);
-  auto ended = co_await me->release->run();]])
+mutate(helm/placed/plan/operation_steps.cpp
+  [[return go(facts_.asks_owner ? request::ask_owner : request::run);]]
+  [[if (!@fingerprint_last@ && facts_.what != operation::uninstall) return go(request::note_fingerprint);
+  return go(facts_.asks_owner ? request::ask_owner : request::run);]])
+mutate(helm/placed/plan/operation_steps.cpp
+  [[case request::note_fingerprint: return go(]]
+  [[case request::note_fingerprint: if (!is_over_) return go(request::run); return go(]])
 mutate(helm/tenants/plan/tenant_plan.cpp
   [[!ref.secret_name.empty() && !is_orphan(t, w))]] [[!ref.secret_name.empty() && !is_orphan(t, w) && @target_filter@)]])
 mutate(helm/tenants/waves/standing.cpp

@@ -84,7 +84,8 @@ tenant_cluster::keeper::options tenant_cluster::keeper_of(const options& o,
                .deletion_unmarked = "the Tenant cannot be marked as going",
                .namespace_made = log_line::namespace_made,
                .namespace_created = tenant_event::workspace_created,
-               .failed_cleaning = setback::operation};
+               .record_doubted = tenant_event::not_noted,
+               .failed = setback::operation};
   out.kind = tenant_resource();
   out.finalizer = names::cleanup;
   set_common_options(out, o, log);

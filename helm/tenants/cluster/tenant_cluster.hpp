@@ -160,9 +160,20 @@ private:
   bool is_change(const tenant& t, const tenant_world& w) const;
 
   // tenant_operations.cpp
-  awaitable<void> perform(key_type key, under_way* me) override;
-  awaitable<void> conclude(key_type key, operation what, tenant_world w, tenant_plan p,
-                           std::string failure);
+  bool complete(operation_order& order, const gathered& g, const tenant_plan& p,
+                const under_way& me) override;
+  k8s::discovery& discovery_of(const kept_tenants::place&) const override {
+    return on_.discovery();
+  }
+  awaitable<void> announce(key_type key, gathered& g, tenant_plan p) override;  // borrowed
+  outcome_words words_of(operation what, bool failed, const gathered& g,
+                         const tenant_plan& p) const override;
+  void count(const under_way& me, const tenant_plan& p, const std::string& failure,
+             reactor::nanoseconds took) override;
+  awaitable<void> say_failure(key_type key, tenant about, step at, operation what,
+                              std::string text) override;
+  awaitable<void> say_done(key_type key, operation what, const gathered& g,
+                           tenant_plan p) override;  // borrowed
 
   struct said {
     bool well = true;           // false: it has to be tried again

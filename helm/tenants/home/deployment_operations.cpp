@@ -23,100 +23,78 @@ void deployments_at_home::before_deciding(const key_type& key, const under_way& 
   g.is.workloads = m && m->workloads ? m->workloads : availability{};
 }
 
-awaitable<void> deployments_at_home::perform(key_type key, under_way* me) {
-  auto decision = co_await decide_again(key, me);
-  if (!decision) co_return;
-  gathered g = std::move(decision->g);
-  deployment_plan p = std::move(decision->p);
-  if (p.leaving && !(*p.leaving == me->to.secret)) co_return;
+operation_facts deployments_at_home::facts_of(const under_way& me, const deployment_plan& p) const {
+  return {.what = me.what,
+          .is_reachable = me.to.at != nullptr,
+          .asks_owner = true,
+          .leaves = me.at == step::leave_former_region,
+          .release = p.release};
+}
+
+bool deployments_at_home::complete(operation_order& order, const gathered& g,
+                                   const deployment_plan& p, const under_way& me) {
   const auto wanted = options_.wanted();
-  if (!(g.is.wanted == wanted->in_regions.release))
-    co_return;  // read again meanwhile: it is planned again
-  auto order = order_for(key, *me, p);
-  if (!order) co_return;
-  order->values = detached_copy(wanted->in_regions.values);
-  order->timeout = order->uninstalls_in = deployment_timeout;
-  order->ready = operation_order::workloads::left;
+  order.values = detached_copy(wanted->in_regions.values);
+  order.timeout = order.uninstalls_in = deployment_timeout;
+  order.ready = operation_order::workloads::left;
+  return (p.leaving ? *p.leaving : g.to.secret) == me.to.secret &&
+         g.is.wanted == wanted->in_regions.release;
+}
+
+awaitable<void> deployments_at_home::announce(key_type, gathered& g, deployment_plan p) {
   tell_all(*g.is.object, p.events);
   if (p.is && !g.is.object->meta.deleting()) (void)co_await say(*g.is.object, *p.is, std::string());
-  if (me->what != operation::uninstall) co_await note_place(*g.is.object, me->to.secret);
-  std::string failure;
-  if (me->to.at) {
-    me->release = std::make_unique<release_operation>(
-        on_.loop(), me->to.at->api(), me->to.at->discovery(), *std::move(order), on_.log());
-    const std::string noted = co_await owner_on(*me, p.workspace);
-    const bool leaves = me->at == step::leave_former_region;
-    const std::string other = taken_by(noted, key);
-    const bool is_mine = noted == owner(key).text();
-    if (leaves && !is_mine) {
-      log(log_level::warning, "the release in a former region is left", *g.is.object,
-          me->to.secret.text() + ": it is not noted as this object's, but as " +
-              (noted.empty() ? "none" : noted));
-    } else if (!leaves && !other.empty()) {
-      failure = "release " + p.release + " is " + other + "'s";
-    } else {
-      auto ended = co_await me->release->run();
-      if (!ended) failure = ended.error().text;
-      count_operation(me->what, me->to.secret.text(), failure);
-    }
-    if (const std::string& doubted = me->release->doubted(); !doubted.empty()) {
-      log(log_level::warning, "a record of the release was not believed", *g.is.object, doubted);
-      tell(*g.is.object, deployment_event::not_noted, doubted);
-    }
-  }
-  me->telling = true;
-  me->slot.give_back();
-  co_await conclude(key, me, std::move(g), std::move(p), std::move(failure));
 }
 
 /// Whose the release on that region is: as it was noted there, else as its namespace says.
-awaitable<std::string> deployments_at_home::owner_on(under_way& me,  // borrowed
-                                                     std::string workspace) {
-  std::string noted = co_await me.release->noted_owner();
-  if (!noted.empty()) co_return noted;
-  cluster_reads reads(on_.loop(), me.to.at->api(), records_of(options_.wanted()->all));
-  auto is = co_await reads.workspace(std::move(workspace));
-  co_return is ? is->owner : std::string();
-}
-
-awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathered g,
-                                              deployment_plan p, std::string failure) {
-  krypton_deployment about = std::move(*g.is.object);
-  const bool uninstalls = me->what == operation::uninstall;
-  if (failure.empty() && me->at == step::leave_former_region)
-    failure = co_await forget_region(about, me->to, p.workspace);
-  const std::string text = safe_message(failure);
-  memory* m = find(key);
-  if (!failure.empty()) {
-    if (m) m->tries.failed(setback::edge_operation, g.is.attempt, on_.loop().now());
-    cleaning_failed(about);
-    const std::string_view line = me->what == operation::install   ? log_line::install_failed
-                                  : me->what == operation::upgrade ? log_line::upgrade_failed
-                                                                   : log_line::uninstall_failed;
-    log(log_level::error, line, about, text);
-    tell(about, uninstalls ? deployment_event::uninstall_failed : deployment_event::deploy_failed,
-         text);
-    if (me->at != step::leave_former_region)
-      (void)co_await say(about, failed_deployment(text), std::string());
-    co_return;
-  }
-  if (m) m->tries.succeeded();
-  if (uninstalls) {
-    log(log_level::info, log_line::uninstalled, about);
-    tell(about, deployment_event::uninstalled, p.release);
-    co_return;
-  }
-  if (m) m->applied = g.is.wanted.fingerprint;
-  log(log_level::info, me->what == operation::install ? log_line::installed : log_line::upgraded,
-      about);
-  tell(about, deployment_event::deployed, g.is.wanted.chart.text());
-  const bool noted = co_await note_fingerprint(key, about, g.to, g.is.wanted.fingerprint);
-  if (!noted && (m = find(key)))
-    m->tries.failed(setback::status_write, g.is.attempt, on_.loop().now());
-}
-
-awaitable<std::string> deployments_at_home::forget_region(krypton_deployment about, visit there,
+awaitable<operation_answer> deployments_at_home::owner_of(key_type key, under_way& me,  // borrowed
                                                           std::string workspace) {
+  operation_answer out;
+  out.owner = co_await me.release->noted_owner();
+  if (out.owner.empty()) {
+    cluster_reads reads(on_.loop(), me.to.at->api(), records_of(options_.wanted()->all));
+    auto is = co_await reads.workspace(std::move(workspace));
+    if (is) out.owner = is->owner;
+  }
+  out.is_mine = out.owner == owner(key).text();
+  const auto named = names::read_owner(out.owner);
+  out.is_taken = named && named->kind == names::deployment_kind && named->key != key &&
+                 objects_.find(named->key);
+  co_return out;
+}
+
+void deployments_at_home::say_left(const krypton_deployment& about, const visit& at,
+                                   const std::string& owner) {
+  log(log_level::warning, "the release in a former region is left", about,
+      at.secret.text() + ": it is not noted as this object's, but as " +
+          (owner.empty() ? "none" : owner));
+}
+
+deployments_at_home::outcome_words deployments_at_home::words_of(operation what, bool failed,
+                                                                 const gathered& g,
+                                                                 const deployment_plan& p) const {
+  switch (what) {
+    case operation::uninstall:
+      if (failed) return {log_line::uninstall_failed, deployment_event::uninstall_failed, {}};
+      return {log_line::uninstalled, deployment_event::uninstalled, p.release};
+    case operation::install:
+      if (failed) return {log_line::install_failed, deployment_event::deploy_failed, {}};
+      return {log_line::installed, deployment_event::deployed, g.is.wanted.chart.text()};
+    default:
+      if (failed) return {log_line::upgrade_failed, deployment_event::deploy_failed, {}};
+      return {log_line::upgraded, deployment_event::deployed, g.is.wanted.chart.text()};
+  }
+}
+
+awaitable<void> deployments_at_home::say_failure(key_type, krypton_deployment about, step at,
+                                                 operation, std::string text) {
+  if (at != step::leave_former_region)
+    (void)co_await say(std::move(about), failed_deployment(text), std::string());
+}
+
+/// The rest of leaving a former region: our namespace there, and what the object notes of it.
+awaitable<std::string> deployments_at_home::forget_place(krypton_deployment about, visit there,
+                                                         std::string workspace) {
   const key_type key = about.meta.key();
   if (there.at) {
     cluster_reads reads(on_.loop(), there.at->api(), records_of(options_.wanted()->all));

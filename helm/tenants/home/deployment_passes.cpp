@@ -208,10 +208,6 @@ awaitable<deployments_at_home::stepped> deployments_at_home::rest(key_type key, 
   co_return out;
 }
 
-awaitable<void> deployments_at_home::before_namespace(key_type, const gathered& g) {  // borrowed
-  co_await note_place(*g.is.object, g.to.secret);
-}
-
 awaitable<void> deployments_at_home::namespace_failed(key_type, gathered g, std::string why) {
   log(log_level::warning, "the namespace cannot be made", *g.is.object, why);
   (void)co_await say(*g.is.object, helm::tenants::failed_namespace(why), std::string());

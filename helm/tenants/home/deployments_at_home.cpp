@@ -43,7 +43,8 @@ deployments_at_home::keeper::options deployments_at_home::keeper_of(const option
                .deletion_unmarked = "it cannot be marked as going",
                .namespace_made = log_line::namespace_made,
                .namespace_created = deployment_event::namespace_created,
-               .failed_cleaning = setback::edge_operation};
+               .record_doubted = deployment_event::not_noted,
+               .failed = setback::edge_operation};
   out.kind = krypton_deployment_resource();
   out.finalizer = names::deployment_cleanup;
   set_common_options(out, o, log);
@@ -134,13 +135,6 @@ awaitable<void> deployments_at_home::note_place(const krypton_deployment& about,
                                                 k8s::object_key target) {
   auto noted = co_await places_.add(about.meta.key(), about.meta.uid, std::move(target));
   say_unnoted(noted, about);
-}
-
-std::string deployments_at_home::taken_by(const std::string& noted_owner,
-                                          const key_type& me) const {
-  const auto named = names::read_owner(noted_owner);
-  if (!named || named->kind != names::deployment_kind || named->key == me) return {};
-  return objects_.find(named->key) ? named->text() : std::string();
 }
 
 awaitable<void> deployments_at_home::stop() {
@@ -373,12 +367,12 @@ attempt_key deployments_at_home::attempt_of(const krypton_deployment& about, con
   return out;
 }
 
-void deployments_at_home::count_operation(operation what, const std::string& at,
-                                          const std::string& failure) {
+void deployments_at_home::count(const under_way& me, const deployment_plan&,
+                                const std::string& failure, reactor::nanoseconds) {
   if (!options_.metrics) return;
   reactor::metric_labels labels;
-  labels["cluster"] = at;
-  labels["operation"] = word_for(what);
+  labels["cluster"] = me.to.secret.text();
+  labels["operation"] = word_for(me.what);
   labels["result"] = failure.empty() ? "success" : "failure";
   options_.metrics->get_counter(tenant_metrics::operations, std::move(labels)).add();
 }

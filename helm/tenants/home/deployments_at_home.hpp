@@ -114,9 +114,10 @@ private:
   awaitable<void> remember();
   /// Notes that we put the release there, or are about to.
   awaitable<void> note_place(const krypton_deployment& about, k8s::object_key target);  // borrowed
+  awaitable<void> remember_place(const krypton_deployment& about, const visit& to) override {
+    return note_place(about, to.secret);  // borrowed
+  }
   void say_unnoted(const k8s::result<void>& end, const krypton_deployment& about) const;
-  /// Whose release that is, where it is noted as another object's that is still there; else empty.
-  std::string taken_by(const std::string& noted_owner, const key_type& me) const;
   /// Objects here that go to the same cluster and have the same name.
   void add_claimants(deployment_world& w, const visit& to);
 
@@ -136,7 +137,6 @@ private:
   awaitable<stepped> carry_out_own(key_type key, gathered g, deployment_plan p) override;
   k8s::client& api_of(const visit& at) const override { return at.at->api(); }
   std::string slot_of(const visit& at) const override { return at.secret.text(); }
-  awaitable<void> before_namespace(key_type key, const gathered& g) override;  // borrowed
   awaitable<void> namespace_failed(key_type key, gathered g, std::string why) override;
   void cleaning_failed(const krypton_deployment& about) override;
   awaitable<void> before_letting_go(const krypton_deployment& about) override;  // borrowed
@@ -148,13 +148,23 @@ private:
 
   // deployment_operations.cpp
   void before_deciding(const key_type& key, const under_way& me, gathered& g) override;
-  awaitable<void> perform(key_type key, under_way* me) override;
-  awaitable<std::string> owner_on(under_way& me, std::string workspace);  // borrowed
-  awaitable<void> conclude(key_type key, under_way* me, gathered g, deployment_plan p,
-                           std::string failure);
-  /// The rest of leaving a former region: our namespace there, and what the object notes of it.
-  awaitable<std::string> forget_region(krypton_deployment about, visit there,
-                                       std::string workspace);
+  operation_facts facts_of(const under_way& me, const deployment_plan& p) const override;
+  bool complete(operation_order& order, const gathered& g, const deployment_plan& p,
+                const under_way& me) override;
+  k8s::discovery& discovery_of(const visit& at) const override { return at.at->discovery(); }
+  awaitable<void> announce(key_type key, gathered& g, deployment_plan p) override;  // borrowed
+  awaitable<operation_answer> owner_of(key_type key, under_way& me,
+                                       std::string workspace) override;  // borrowed
+  void say_left(const krypton_deployment& about, const visit& at,
+                const std::string& owner) override;
+  awaitable<std::string> forget_place(krypton_deployment about, visit there,
+                                      std::string workspace) override;
+  outcome_words words_of(operation what, bool failed, const gathered& g,
+                         const deployment_plan& p) const override;
+  void count(const under_way& me, const deployment_plan& p, const std::string& failure,
+             reactor::nanoseconds took) override;
+  awaitable<void> say_failure(key_type key, krypton_deployment about, step at, operation what,
+                              std::string text) override;
   awaitable<void> end_operations_on(const k8s::cluster& leaving);  // borrowed
 
   /// False: it has to be tried again.
@@ -165,7 +175,6 @@ private:
            const std::string& why = {}) const override;
   attempt_key attempt_of(const krypton_deployment& about, const visit& to,
                          const desired_release& wanted) const;
-  void count_operation(operation what, const std::string& region, const std::string& failure);
   void show_phases();
   /// What the next pass would find, of who only looks; none where the region says nothing in time.
   awaitable<std::optional<deployment_plan>> look(krypton_deployment d);
