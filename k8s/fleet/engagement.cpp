@@ -91,6 +91,7 @@ awaitable<void> engagement::run() {
       cluster_.note();
       (void)co_await cluster_.changed_.wait();
     }
+    if (health_.state() == cluster_state::twin) is_settled_ = false;
     result<void> done;
     // What was missing may be there now.
     if (again) done = co_await cluster_.discovery().refresh();

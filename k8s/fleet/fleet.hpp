@@ -133,6 +133,9 @@ public:
   /// not answered for `outage`: another name of the same server acts then.
   bool can_act(const cluster& c) const;
   static constexpr reactor::nanoseconds outage = 5min;
+  /// What the API says of itself will not change by waiting a moment: it is settled, and where it
+  /// stands by, the name that acts was reached.
+  bool is_known(const engagement& api) const;
   /// Asks those that say they have the UID of this one to prove it. Of a cluster of the fleet that
   /// is done by itself.
   void recognise(cluster& c);

@@ -183,6 +183,13 @@ bool fleet::can_act(const cluster& c) const {
          loop_.wall() < c.since_wall() + outage;
 }
 
+bool fleet::is_known(const engagement& api) const {
+  if (!api.is_settled() || api.state() != cluster_state::twin) return api.is_settled();
+  const std::string primary = names_of(api.on(), sameness::same).primary;
+  const cluster* acts = primary == api.on().name() ? nullptr : find(primary);
+  return acts && acts->is_connected();
+}
+
 std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const {
   if (!api.acts_under_one_name()) return {};
   const auto same = [&](const std::string& name) {

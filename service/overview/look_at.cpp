@@ -31,9 +31,9 @@ reactor::awaitable<std::optional<refusal>> until_known(service& s, reactor::loop
   for (;;) {
     const k8s::cluster* c = find();
     if (!c || l.now() >= deadline) co_return std::nullopt;
-    const bool known =
-        c->is_connected() &&
-        std::ranges::all_of(c->engagements(), [](const auto& e) { return e->is_settled(); });
+    const bool known = c->is_connected() &&
+                       std::ranges::all_of(c->engagements(),
+                                           [&](const auto& e) { return s.fleet().is_known(*e); });
     if (known) co_return std::nullopt;
     if (!c->is_connected() && k8s::is_failure(c->state())) {
       refusal told{std::string(k8s::name_of(c->state())), c->says()};
