@@ -3,7 +3,7 @@
 namespace helm::release {
 
 release_actions::release_actions(reactor::loop& l, k8s::client& api, objects::cluster_objects& on,
-                                 record_store& records, settings s)
+                                 cluster_records& records, settings s)
     : bench_{l, api, on, records, std::move(s)} {}
 
 awaitable<outcome<record>> release_actions::install(install_request r) {

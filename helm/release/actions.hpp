@@ -18,7 +18,7 @@ class release_actions {
 public:
   using settings = action_settings;
   release_actions(reactor::loop& l, k8s::client& api, objects::cluster_objects& on,
-                  record_store& records, settings s);
+                  cluster_records& records, settings s);
   release_actions(const release_actions&) = delete;
   release_actions& operator=(const release_actions&) = delete;
 

@@ -26,32 +26,11 @@ namespace helm::release {
 using objects::done;
 using reactor::awaitable;
 
-/// Where records are kept. One namespace; list() of a store without one sees all.
+/// Where records are kept: Helm's drivers "secret" and "configmap". One namespace; list() of a
+/// store without one sees all.
 /// Errors   "release: not found" and "release: already exists" as they are; everything else says
 ///          what was being done. A record that cannot be decoded is reported as a line and passed
 ///          over.
-class record_store {
-public:
-  virtual ~record_store() = default;
-  virtual awaitable<outcome<record>> get(std::string name, int revision) = 0;
-  /// Oldest first; an empty history is "release: not found".
-  virtual awaitable<outcome<history>> all_of(std::string name) = 0;
-  /// Every record there is.
-  virtual awaitable<outcome<history>> list() = 0;
-  /// The only lock: of two that create one revision, one succeeds. Returns the uid of the object.
-  virtual awaitable<outcome<std::string>> create(record r) = 0;
-  /// Replaces the whole record, whatever is there.
-  virtual awaitable<outcome<done>> update(record r) = 0;
-  virtual awaitable<outcome<done>> remove(std::string name, int revision) = 0;
-  std::function<void(const std::string&)> on_line;
-
-protected:
-  void say(const std::string& line) const {
-    if (on_line) on_line(line);
-  }
-};
-
-/// Helm's drivers "secret" and "configmap".
 /// Trust    a record says itself whose it is, of which namespace and revision. Where `of` names a
 ///          release these come from the object's name and from `of` instead, for the author of a
 ///          record chooses what it says; in a namespace of records of many releases,
@@ -63,7 +42,7 @@ protected:
 ///          a release that `of` names, a history has content in the records alone that count
 ///          (keep_what_counts).
 /// Lifetime loop and client outlive it.
-class cluster_records final : public record_store {
+class cluster_records {
 public:
   enum class driver { secrets, config_maps };
   cluster_records(reactor::loop& l, k8s::client& api, std::string ns, driver kind = driver::secrets,
@@ -76,14 +55,22 @@ public:
         of_(std::move(of)),
         of_a_history_(of_a_history) {}
 
-  awaitable<outcome<record>> get(std::string name, int revision) override;
-  awaitable<outcome<history>> all_of(std::string name) override;
-  awaitable<outcome<history>> list() override;
-  awaitable<outcome<std::string>> create(record r) override;
-  awaitable<outcome<done>> update(record r) override;
-  awaitable<outcome<done>> remove(std::string name, int revision) override;
+  awaitable<outcome<record>> get(std::string name, int revision);
+  /// Oldest first; an empty history is "release: not found".
+  awaitable<outcome<history>> all_of(std::string name);
+  /// Every record there is.
+  awaitable<outcome<history>> list();
+  /// The only lock: of two that create one revision, one succeeds. Returns the uid of the object.
+  awaitable<outcome<std::string>> create(record r);
+  /// Replaces the whole record, whatever is there.
+  awaitable<outcome<done>> update(record r);
+  awaitable<outcome<done>> remove(std::string name, int revision);
+  std::function<void(const std::string&)> on_line;
 
 private:
+  void say(const std::string& line) const {
+    if (on_line) on_line(line);
+  }
   struct body;
   const k8s::resource& collection() const;
   // borrowed
@@ -99,28 +86,6 @@ private:
   driver kind_;
   std::optional<objects::release_name> of_;
   std::uint64_t of_a_history_;
-};
-
-/// Helm's driver "memory": gone with the process.
-class memory_records final : public record_store {
-public:
-  explicit memory_records(std::string ns) : ns_(std::move(ns)) {}
-
-  awaitable<outcome<record>> get(std::string name, int revision) override;
-  awaitable<outcome<history>> all_of(std::string name) override;
-  awaitable<outcome<history>> list() override;
-  awaitable<outcome<std::string>> create(record r) override;
-  awaitable<outcome<done>> update(record r) override;
-  awaitable<outcome<done>> remove(std::string name, int revision) override;
-
-private:
-  struct stored {
-    std::string text;
-    label_map labels;
-  };
-  outcome<history> matching(const std::string& name) const;  // empty: all
-  std::string ns_;
-  std::map<std::string, stored> records_;
 };
 
 /// The labels a stored record carries: the user's, who it is, and the time under `stamp` when there

@@ -53,7 +53,7 @@ struct workbench {
   reactor::loop& loop;
   k8s::client& api;
   objects::cluster_objects& on;
-  record_store& records;
+  cluster_records& records;
   action_settings settings;
 
   go_time now() const;

@@ -41,7 +41,7 @@ public:
   reactor::loop& loop() { return loop_; }
   k8s::sim::api_server& api() { return *api_; }
   release_actions& actions() { return *actions_; }
-  record_store& records() { return *records_; }
+  cluster_records& records() { return *records_; }
   k8s::client& client() { return *client_; }
   /// A second process of the same instance: nothing is remembered.
   void restart_actions();
@@ -68,7 +68,7 @@ private:
   std::unique_ptr<k8s::sim::server> front_;
   std::unique_ptr<k8s::client> client_;
   std::unique_ptr<objects::cluster_objects> objects_;
-  std::unique_ptr<record_store> records_;
+  std::unique_ptr<cluster_records> records_;
   std::unique_ptr<release_actions> actions_;
   std::function<void(const k8s::sim::written&)> pods_;
 };
