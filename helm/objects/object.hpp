@@ -4,10 +4,10 @@
 
 #include <boost/json/object.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace helm::objects {
@@ -36,7 +36,7 @@ public:
   const object* find(const object& wanted) const;
 
 private:
-  std::unordered_map<std::string, const object*> by_key_;
+  std::map<std::string, const object*> by_key_;
 };
 /// What is in `from` and not in `others`, in the order of `from`.
 object_list difference(const object_list& from, const object_list& others);

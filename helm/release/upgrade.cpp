@@ -4,8 +4,8 @@
 #include "helm/render/installation.hpp"
 #include "reactor/loop.hpp"
 
+#include <set>
 #include <string>
-#include <unordered_set>
 
 namespace helm::release {
 namespace {
@@ -17,7 +17,7 @@ objects::object_list new_ones(const objects::object_list& target,
   const auto text = [](const objects::object& o) {
     return o.resource.version + "/" + objects::key_of(o);
   };
-  std::unordered_set<std::string> known;
+  std::set<std::string> known;
   for (const auto& c : current) known.insert(text(c));
   objects::object_list out;
   for (const auto& o : target)
@@ -108,7 +108,8 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   objects::object_list fresh = only_of ? target : new_ones(target, old);
   auto found = co_await bench_.find_existing(std::move(fresh), r.take_ownership, rel.name);
   if (!found) co_return problem{"Unable to continue with update: " + found.error().text};
-  objects::object_list unclaimed = only_of ? objects::difference(*found, old) : std::move(*found);
+  objects::object_list unclaimed = std::move(*found);
+  if (only_of) unclaimed = objects::difference(unclaimed, old);
   for (auto& o : unclaimed) old.push_back(std::move(o));
   if (only_of) take_nothing_outside(old, target, bench_.settings.ns);
   if (dry) {

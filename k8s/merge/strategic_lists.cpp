@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 namespace k8s {
@@ -68,7 +67,7 @@ private:
   const json::array& order_;
   const std::string& key_;
   list_of what_;
-  std::unordered_map<std::string, std::vector<std::size_t>> at_;
+  std::map<std::string, std::vector<std::size_t>> at_;
 };
 
 merge_result<std::optional<std::size_t>> check_keys(const json::array& list,
@@ -160,7 +159,7 @@ bool contains(const json::array& list, const json::value& v) {
 
 void remove_repetitions(json::array& list) {
   // The last element takes the place of each repetition, as it does in Kubernetes.
-  std::unordered_map<std::string, std::set<std::size_t>> places;
+  std::map<std::string, std::set<std::size_t>> places;
   for (std::size_t i = 0; i < list.size(); ++i) places[text_of_value(list[i])].insert(i);
   for (std::size_t i = 0; i + 1 < list.size(); ++i) {
     std::set<std::size_t>& same = places[text_of_value(list[i])];
