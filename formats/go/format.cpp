@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace formats {
 namespace {
@@ -170,11 +171,36 @@ void printer::integer_verb(std::uint64_t u, bool is_signed, const value& v, char
   }
 }
 
-/// C writes p+1 where Go writes p+01.
-std::string go_exponent(std::string s, char mark) {
-  auto at = s.find(mark);
-  if (at != s.npos && s.size() - at == 3) s.insert(at + 2, "0");
-  return s;
+/// "-0x1.8p+02": the first digit is 1, or 0 of nothing; `digits` behind the point, rounded half to
+/// even, or as many as it takes.
+std::string hex_float(double d, int digits, bool capitals) {
+  int exponent = 0;
+  auto bits = static_cast<std::uint64_t>(std::ldexp(std::frexp(std::fabs(d), &exponent), 61));
+  exponent = d == 0 ? 0 : exponent - 1;
+  constexpr int fraction_digits = 15;
+  constexpr std::uint64_t one = std::uint64_t{1} << (4 * fraction_digits);
+  if (digits >= 0 && digits < fraction_digits) {
+    const std::uint64_t unit = one >> (4 * digits), rest = bits % unit;
+    bits -= rest;
+    if (rest > unit / 2 || (rest == unit / 2 && bits / unit % 2 != 0)) bits += unit;
+    if (bits == 2 * one) {
+      bits = one;
+      ++exponent;
+    }
+  }
+  const char* alphabet = capitals ? "0123456789ABCDEF" : "0123456789abcdef";
+  std::string fraction;
+  for (std::uint64_t rest = bits % one;
+       digits < 0 ? rest != 0 : std::cmp_less(fraction.size(), digits); rest = rest * 16 % one)
+    fraction += alphabet[rest * 16 / one];
+  std::string out = std::signbit(d) ? "-" : "";
+  out += capitals ? "0X" : "0x";
+  out += bits >= one ? '1' : '0';
+  if (!fraction.empty()) out += "." + fraction;
+  out += capitals ? 'P' : 'p';
+  out += exponent < 0 ? '-' : '+';
+  const auto shown = std::to_string(std::abs(exponent));
+  return out + (shown.size() < 2 ? "0" : "") + shown;
 }
 
 void printer::real_text(double d, char verb, int default_precision) {
@@ -208,16 +234,7 @@ void printer::real_text(double d, char verb, int default_precision) {
       for (auto& c : s)
         if (c == 'e') c = 'E';
   } else if (shown == 'x' || shown == 'X') {
-    char format[] = "%.*a";
-    format[3] = shown == 'x' ? 'a' : 'A';
-    char format_shortest[] = "%a";
-    format_shortest[1] = format[3];
-    char buffer[1100];
-    if (digits < 0)
-      std::snprintf(buffer, sizeof buffer, format_shortest, d);
-    else
-      std::snprintf(buffer, sizeof buffer, format, std::min(digits, 1000), d);
-    s = go_exponent(buffer, shown == 'x' ? 'p' : 'P');
+    s = hex_float(d, digits, shown == 'X');
   } else {
     char format[] = "%.*e";
     // Go's %.0g counts as one digit, as C's does.
@@ -534,7 +551,10 @@ struct number_at {
 number_at parse_number(std::string_view s, std::size_t& i) {
   number_at n;
   for (; i < s.size() && s[i] >= '0' && s[i] <= '9'; ++i) {
-    if (n.number > width_limit) return {0, false};
+    if (n.number > width_limit) {
+      i = s.size();  // the rest of the format is no longer read
+      return {0, false};
+    }
     n.number = n.number * 10 + (s[i] - '0');
     n.present = true;
   }

@@ -15,7 +15,6 @@ enum class problem_code : unsigned char {
   unsupported,  // Helm can do it and this program does not
   described,    // no failure: a command said what it takes instead of doing it
   no_form,      // a value that cannot be written in this format
-  no_number,    // a number that Go cannot hold
   duplicate,    // two of one name
 };
 

@@ -1,6 +1,7 @@
 #include "formats/go/regex.hpp"
 
 #include "formats/go/deep_stack.hpp"
+#include "formats/go/text.hpp"
 
 #include <re2/re2.h>
 
@@ -30,6 +31,33 @@ void count_match(const RE2& re, std::size_t bytes) {
                             " bytes is too long for a regular expression of " +
                             std::to_string(size) + " instructions");
   count_steps(1 + bytes / bytes_per_step + bytes * size / instructions_per_step);
+}
+
+regex_text::regex_text(std::string_view given) : given_(given) {
+  if (valid_utf8(given)) return;
+  for (std::size_t at = 0; at < given.size();) {
+    const auto d = decode_rune(given.substr(at));
+    const auto bytes = static_cast<std::size_t>(d.size);
+    if (d.valid()) {
+      seen_ += given.substr(at, bytes);
+    } else {
+      replaced_.push_back(seen_.size());
+      append_rune(seen_, rune_error);
+    }
+    at += bytes;
+  }
+}
+
+std::size_t regex_text::place(std::size_t at) const {
+  const auto before = std::ranges::lower_bound(replaced_, at) - replaced_.begin();
+  return at - 2 * static_cast<std::size_t>(before);  // three bytes stand for one
+}
+
+std::string_view regex_text::given(std::string_view part) const {
+  if (replaced_.empty() || !part.data()) return part;
+  const auto from = static_cast<std::size_t>(part.data() - seen_.data());
+  const auto begin = place(from);
+  return given_.substr(begin, place(from + part.size()) - begin);
 }
 
 std::string regex_for_re2(std::string_view pattern) {
@@ -113,8 +141,9 @@ std::shared_ptr<const regex> regex::compile(std::string_view source, std::string
 }
 
 bool regex::found_in(std::string_view text) const {
-  count_match(*compiled_, text.size());
-  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
+  const regex_text t(text);
+  count_match(*compiled_, t.seen().size());
+  return RE2::PartialMatch(re2::StringPiece(t.seen().data(), t.seen().size()), *compiled_);
 }
 
 const std::string& regex::source() const noexcept {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace re2 {
 class RE2;
@@ -26,6 +27,22 @@ inline constexpr std::int64_t expression_bytes = 2 << 20;
 /// Errors   std::length_error, also for a text that is too long for so large an expression.
 void count_pattern(std::size_t bytes);
 void count_match(const re2::RE2& re, std::size_t bytes);
+
+/// A text as Go's expressions see it, for which each byte that is no UTF-8 is U+FFFD. Views the text
+/// that it was made of.
+class regex_text {
+public:
+  explicit regex_text(std::string_view given);
+  std::string_view seen() const noexcept { return replaced_.empty() ? given_ : seen_; }
+  /// The part of the given text that `part`, of what is seen, stands for.
+  std::string_view given(std::string_view part) const;
+
+private:
+  std::size_t place(std::size_t at) const;
+  std::string_view given_;
+  std::string seen_;
+  std::vector<std::size_t> replaced_;  // where in seen_ the U+FFFD stand, in order
+};
 
 /// One of Go's regular expressions, which are RE2's: matched in time linear in the text, wherever
 /// expression and text come from.

@@ -474,6 +474,22 @@ outcome<go_time> parse_time(std::string_view whole_layout, std::string_view whol
     out = n;
     return have >= least;
   };
+  // Nine digits at most count. Where the layout says how many there are, one may be a sign.
+  auto take_fraction = [&](std::string_view digits) {
+    digits = digits.substr(0, 9);
+    std::size_t have = digits.size();
+    const bool negative = digits.starts_with('-');
+    if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+    std::int32_t f = 0;
+    for (const char c : digits) {
+      if (c < '0' || c > '9') return false;
+      f = f * 10 + (c - '0');
+    }
+    for (; have < 9; ++have) f *= 10;
+    if (negative && f > 0) range = "fractional second";
+    nanoseconds = f;
+    return true;
+  };
   auto lookup = [&](auto& names, bool brief, int& out) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       auto n = brief ? names[i].substr(0, 3) : names[i];
@@ -569,15 +585,8 @@ outcome<go_time> parse_time(std::string_view whole_layout, std::string_view whol
           if (!(next.prefix.empty() &&
                 (next.what == word::fraction_zeros || next.what == word::fraction_nines))) {
             std::size_t i = 1;
-            std::int64_t f = 0;
-            int have = 0;
-            for (; digit_at(text, i); ++i)
-              if (have < 9) {
-                f = f * 10 + (text[i] - '0');
-                ++have;
-              }
-            for (; have < 9; ++have) f *= 10;
-            nanoseconds = static_cast<std::int32_t>(f);
+            while (digit_at(text, i)) ++i;
+            ok = take_fraction(text.substr(1, i - 1));
             text.remove_prefix(i);
           }
         }
@@ -606,19 +615,12 @@ outcome<go_time> parse_time(std::string_view whole_layout, std::string_view whol
           break;
         }
         std::size_t i = 1;
-        std::int64_t f = 0;
-        int have = 0;
-        for (; digit_at(text, i) && (!zeros || i <= static_cast<std::size_t>(part.digits)); ++i)
-          if (have < 9) {
-            f = f * 10 + (text[i] - '0');
-            ++have;
-          }
-        if (zeros && i != static_cast<std::size_t>(part.digits) + 1) {
-          ok = false;
-          break;
-        }
-        for (; have < 9; ++have) f *= 10;
-        nanoseconds = static_cast<std::int32_t>(f);
+        if (zeros)
+          i += static_cast<std::size_t>(part.digits);
+        else
+          while (digit_at(text, i)) ++i;
+        ok = i <= text.size() && take_fraction(text.substr(1, i - 1));
+        if (!ok) break;
         text.remove_prefix(i);
         break;
       }
@@ -753,8 +755,10 @@ outcome<std::int64_t> parse_duration(std::string_view whole) {
        {"m", 60 * nano},
        {"h", 3600 * nano}}};
   while (!s.empty()) {
-    __int128 number = 0, fraction = 0, scale = 1;
-    bool some = false;
+    __int128 number = 0;
+    std::uint64_t fraction = 0;
+    double scale = 1;
+    bool some = false, counts = true;
     while (digit_at(s, 0)) {
       number = number * 10 + (s[0] - '0');
       if (number > (static_cast<__int128>(1) << 63)) return bad();
@@ -764,8 +768,12 @@ outcome<std::int64_t> parse_duration(std::string_view whole) {
     if (s.starts_with('.')) {
       s.remove_prefix(1);
       while (digit_at(s, 0)) {
-        if (scale < static_cast<__int128>(1000000000) * 1000000000) {
-          fraction = fraction * 10 + (s[0] - '0');
+        // Digits that a number of 63 bits has no room for say nothing.
+        constexpr std::uint64_t most = std::uint64_t{1} << 63;
+        const auto digit = static_cast<std::uint64_t>(s[0] - '0');
+        counts = counts && fraction <= (most - 1) / 10 && fraction * 10 + digit <= most;
+        if (counts) {
+          fraction = fraction * 10 + digit;
           scale *= 10;
         }
         s.remove_prefix(1);
@@ -784,7 +792,10 @@ outcome<std::int64_t> parse_duration(std::string_view whole) {
       return problem{"time: unknown unit " + time_quote(name) + " in duration " +
                      time_quote(whole)};
     s.remove_prefix(n);
-    total += number * unit + fraction * unit / scale;
+    total += number * unit;
+    // In floating point, as Go does it.
+    total += static_cast<std::uint64_t>(static_cast<double>(fraction) *
+                                        (static_cast<double>(unit) / scale));
     if (total > (static_cast<__int128>(1) << 63)) return bad();
   }
   if (negative) return static_cast<std::int64_t>(-total);

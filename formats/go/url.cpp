@@ -1,5 +1,6 @@
 #include "formats/go/url.hpp"
 
+#include "formats/go/address.hpp"
 #include "formats/go/function_error.hpp"
 #include "formats/go/text.hpp"
 
@@ -10,7 +11,7 @@
 namespace formats {
 namespace {
 
-enum class url_part : std::uint8_t { path, path_segment, userinfo, host, query, fragment };
+enum class url_part : std::uint8_t { path, path_segment, userinfo, host, zone, query, fragment };
 
 bool unreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -25,7 +26,7 @@ void put_escaped(std::string& out, char c) {
 
 bool needs_escape(char c, url_part part) {
   if (unreserved(c)) return false;
-  if (part == url_part::host &&
+  if ((part == url_part::host || part == url_part::zone) &&
       std::string_view("!$&'()*+,;=:[]<>\"").find(c) != std::string_view::npos)
     return false;
   if (std::string_view("$&+,/:;=?@").find(c) != std::string_view::npos) {
@@ -35,6 +36,7 @@ bool needs_escape(char c, url_part part) {
       case url_part::userinfo: return c == '@' || c == '/' || c == '?' || c == ':';
       case url_part::fragment: return false;
       case url_part::host:
+      case url_part::zone:
       case url_part::query: return true;
     }
   }
@@ -65,8 +67,8 @@ std::string unescape(std::string_view s, url_part part) {
   std::string out;
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (s[i] != '%') {
-      if (part == url_part::host && static_cast<unsigned char>(s[i]) < 0x80 &&
-          needs_escape(s[i], part))
+      if ((part == url_part::host || part == url_part::zone) &&
+          static_cast<unsigned char>(s[i]) < 0x80 && needs_escape(s[i], part))
         throw function_error("invalid character " + quote(s.substr(i, 1)) + " in host name");
       out += s[i];
       continue;
@@ -75,6 +77,10 @@ std::string unescape(std::string_view s, url_part part) {
       throw function_error("invalid URL escape " + quote(s.substr(i, 3)));
     int code = hex_digit(s[i + 1]) << 4 | hex_digit(s[i + 2]);
     if (part == url_part::host && code < 8 * 16 && s.substr(i, 3) != "%25")
+      throw function_error("invalid URL escape " + quote(s.substr(i, 3)));
+    // A zone may escape what could stand in it as it is, and a blank.
+    if (part == url_part::zone && s.substr(i, 3) != "%25" && code != ' ' &&
+        needs_escape(static_cast<char>(code), url_part::host))
       throw function_error("invalid URL escape " + quote(s.substr(i, 3)));
     out += static_cast<char>(code);
     i += 2;
@@ -123,6 +129,36 @@ bool valid_port(std::string_view s) {
   return s.substr(1).find_first_not_of("0123456789") == s.npos;
 }
 
+void check_port(std::string_view s) {
+  if (!valid_port(s)) throw function_error("invalid port " + quote(s) + " after host");
+}
+
+/// Only an IPv6 address may stand in brackets; a zone of it begins at %25 (RFC 6874).
+std::string bracketed_host(std::string_view s) {
+  const auto close = s.rfind(']');
+  if (close == s.npos) throw function_error("missing ']' in host");
+  const auto port = s.substr(close + 1), inside = s.substr(1, close - 1);
+  check_port(port);
+  const auto zone = std::min(inside.find("%25"), inside.size());
+  const auto host = unescape(inside.substr(0, zone), url_part::host) +
+                    unescape(inside.substr(zone), url_part::zone);
+  const ip_address address = parse_address(host);
+  if (!address.problem.empty()) throw function_error("invalid host: " + address.problem);
+  if (address.is_4) throw function_error("invalid IP-literal");
+  return "[" + host + "]" + std::string(port);
+}
+
+std::string parse_host(const std::string& scheme, std::string_view s) {
+  const auto open = s.rfind('[');
+  if (open != s.npos && open > 0) throw function_error("invalid IP-literal");
+  if (open == 0) return bracketed_host(s);
+  // Databases name several hosts, each with its port, where the web names one.
+  const bool one_host = scheme == "http" || scheme == "https";
+  if (const auto colon = one_host ? s.find(':') : s.rfind(':'); colon != s.npos)
+    check_port(s.substr(colon));
+  return unescape(s, url_part::host);
+}
+
 void parse_authority(url& u, std::string_view s) {
   if (auto at = s.rfind('@'); at != s.npos) {
     auto user = s.substr(0, at);
@@ -138,16 +174,7 @@ void parse_authority(url& u, std::string_view s) {
           ":" + escape(unescape(user.substr(colon + 1), url_part::userinfo), url_part::userinfo);
     s.remove_prefix(at + 1);
   }
-  if (s.starts_with('[')) {
-    auto close = s.rfind(']');
-    if (close == s.npos) throw function_error("missing ']' in host");
-    if (!valid_port(s.substr(close + 1)))
-      throw function_error("invalid port " + quote(s.substr(close + 1)) + " after host");
-  } else if (auto colon = s.rfind(':'); colon != s.npos) {
-    if (!valid_port(s.substr(colon)))
-      throw function_error("invalid port " + quote(s.substr(colon)) + " after host");
-  }
-  u.host = unescape(s, url_part::host);
+  u.host = parse_host(u.scheme, s);
 }
 
 url parse_reference(std::string_view s) {
@@ -285,13 +312,11 @@ url resolve_url(const url& base, url reference) {
 }
 
 std::string host_name(const std::string& host) {
-  auto colon = host.rfind(':');
   std::string_view s = host;
-  if (s.starts_with('[')) {
-    auto close = s.find(']');
-    if (close != s.npos) return std::string(s.substr(1, close - 1));
-  }
-  return std::string(colon == host.npos ? s : s.substr(0, colon));
+  if (const auto colon = s.rfind(':'); colon != s.npos && valid_port(s.substr(colon)))
+    s = s.substr(0, colon);
+  if (s.size() > 1 && s.starts_with('[') && s.ends_with(']')) s = s.substr(1, s.size() - 2);
+  return std::string(s);
 }
 
 }  // namespace formats

@@ -155,12 +155,13 @@ public:
   reader(std::string_view s, json_source from) : s_(s), from_(from) {}
 
   value document() {
-    blanks();
-    auto v = item(0, "looking for beginning of value");
-    blanks();
-    if (i_ < s_.size()) bad("after top-level value");
+    auto v = whole();
     if (from_ == json_source::text) finish();  // who reads a schema keeps the digits
     return v;
+  }
+  json_reading with_nulls() {
+    auto v = whole();
+    return {std::move(v), std::move(late_)};
   }
   value document_along(std::span<const std::string_view> path) {
     blanks();
@@ -179,9 +180,16 @@ public:
   }
 
 private:
+  value whole() {
+    blanks();
+    auto v = item(0, "looking for beginning of value");
+    blanks();
+    if (i_ < s_.size()) bad("after top-level value");
+    return v;
+  }
   // Go checks the syntax of the whole text before it looks at any value.
   void finish() const {
-    if (!late_.empty()) throw json_failure{late_, problem_code::no_number};
+    if (!late_.empty()) throw json_failure{late_};
   }
   [[noreturn]] void end() {
     if (from_ == json_source::text) throw json_failure{"unexpected end of JSON input"};
@@ -398,6 +406,7 @@ private:
     if (f->out_of_range && late_.empty())
       late_ = "json: cannot unmarshal number " + std::string(literal) +
               " into Go value of type float64";
+    if (f->out_of_range && from_ == json_source::text) return {};
     return f->number;
   }
 
@@ -434,6 +443,14 @@ outcome<std::string> write_json(const value& v, json_style style) {
 outcome<value> read_json(std::string_view text, json_source from) {
   try {
     return reader(text, from).document();
+  } catch (const json_failure& f) {
+    return problem{f.text, f.code};
+  }
+}
+
+outcome<json_reading> read_json_with_nulls(std::string_view text) {
+  try {
+    return reader(text, json_source::text).with_nulls();
   } catch (const json_failure& f) {
     return problem{f.text, f.code};
   }

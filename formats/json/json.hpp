@@ -25,6 +25,13 @@ enum class json_source : bool { text, stream };
 /// Errors   encoding/json's, with the offending character: "invalid character 'x' looking for
 ///          beginning of value".
 outcome<value> read_json(std::string_view text, json_source from = json_source::text);
+/// A text and what is wrong with its numbers alone: one too large for a float64 is null in `read`,
+/// and `too_large` is encoding/json's error for the first of them. Empty: there is none.
+struct json_reading {
+  value read;
+  std::string too_large;
+};
+outcome<json_reading> read_json_with_nulls(std::string_view text);
 /// read_json of a long text of which only what `path` leads to, through objects, is asked for, and
 /// the scalars beside each step. Of the rest one member at a time is held.
 outcome<value> read_json_along(std::string_view text, std::span<const std::string_view> path);

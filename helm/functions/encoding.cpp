@@ -76,36 +76,28 @@ value f_to_raw_json(executor& e, args a) {
   return json_text(e, a[0], {.escapes = json_escapes::none}, true);
 }
 
-problem wrong_json(const value& v, const char* wanted) {
-  return {"json: cannot unmarshal " + std::string(json_kind(v)) + " into Go value of type " +
-          wanted};
-}
-/// A text that would be no such thing in any case: Go does not come to look whether its numbers can
-/// be held.
-bool of_another_kind(std::string_view text, const problem& why, char first) {
-  const auto start = text.find_first_not_of(" \t\r\n");
-  return why.code == problem_code::no_number && text[start] != first;
-}
-problem wrong_text(std::string_view text, const char* wanted) {
-  const char c = text[text.find_first_not_of(" \t\r\n")];
-  const char* kind = c == '[' ? "array" : c == '{' ? "object" : "number";
-  return {"json: cannot unmarshal " + std::string(kind) + " into Go value of type " + wanted};
+/// A text that is JSON of another kind than the function gives.
+problem wrong_json(const json_reading& r, const char* wanted) {
+  // A number that no float64 holds is null in the value.
+  const bool is_number = !r.too_large.empty() && r.read.is_nil();
+  const std::string kind(is_number ? "number" : json_kind(r.read));
+  return {"json: cannot unmarshal " + kind + " into Go value of type " + wanted};
 }
 value f_from_json(executor& e, args a) {
-  auto v = read_json(a[0].text());
-  if (!v && of_another_kind(a[0].text(), v.error(), '{'))
-    return error_map(wrong_text(a[0].text(), "map[string]interface {}"));
-  if (!v) return error_map(v.error());
-  if (v->is_nil()) return value::nil_of(type::map);
-  return v->is_map() ? counted_tree(e, *v) : error_map(wrong_json(*v, "map[string]interface {}"));
+  auto r = read_json_with_nulls(a[0].text());
+  if (!r) return error_map(r.error());
+  if (r->read.is_nil() && r->too_large.empty()) return value::nil_of(type::map);
+  if (!r->read.is_map()) return error_map(wrong_json(*r, "map[string]interface {}"));
+  if (!r->too_large.empty()) r->read.entries().insert_or_assign("Error", r->too_large);
+  return counted_tree(e, std::move(r->read));
 }
 value f_from_json_array(executor& e, args a) {
-  auto v = read_json(a[0].text());
-  if (!v && of_another_kind(a[0].text(), v.error(), '['))
-    return error_list(wrong_text(a[0].text(), "[]interface {}"));
-  if (!v) return error_list(v.error());
-  if (v->is_nil()) return value::nil_of(type::list);
-  return v->is_list() ? counted_tree(e, *v) : error_list(wrong_json(*v, "[]interface {}"));
+  auto r = read_json_with_nulls(a[0].text());
+  if (!r) return error_list(r.error());
+  if (r->read.is_nil() && r->too_large.empty()) return value::nil_of(type::list);
+  if (!r->read.is_list()) return error_list(wrong_json(*r, "[]interface {}"));
+  if (!r->too_large.empty()) return error_list(problem{r->too_large});
+  return counted_tree(e, std::move(r->read));
 }
 value f_must_from_json(executor& e, args a) {
   auto v = read_json(a[0].text());

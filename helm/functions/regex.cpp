@@ -76,11 +76,20 @@ reach reach_of(std::string_view pattern) {
   return reach::line;
 }
 
+/// `text` as expressions see it, counted when that is another text.
+regex_text looked_through(executor& e, const std::string& text) {
+  regex_text out(text);
+  if (out.seen().data() != text.data()) e.reserve(out.seen().size());
+  return out;
+}
+
 /// Calls `found` with the submatches of each non-overlapping match, as regexp's allMatches does.
 template <class Found>
-void each_match(const RE2& re, std::string_view s, std::int64_t limit, Found found) {
+void each_match(const RE2& re, const regex_text& in, std::int64_t limit, Found found) {
+  const std::string_view s = in.seen();
   int groups = re.NumberOfCapturingGroups() + 1;
   std::vector<re2::StringPiece> m(static_cast<std::size_t>(groups));
+  std::vector<std::string_view> parts;
   re2::StringPiece text(s.data(), s.size());
   std::size_t at = 0;
   std::ptrdiff_t previous_end = -1;
@@ -113,39 +122,44 @@ void each_match(const RE2& re, std::string_view s, std::int64_t limit, Found fou
     previous_end = end;
     if (!accept) continue;
     ++count;
-    found(m);
+    parts.clear();
+    for (const auto& one : m) parts.push_back(in.given({one.data(), one.size()}));
+    found(parts);
   }
 }
 
 template <failing How>
 value f_find(executor& e, args a) {
   re2::StringPiece m;
-  const auto& s = a[1].text();
   const auto& re = use(e, a[0].text(), How);
+  const auto t = looked_through(e, a[1].text());
+  const std::string_view s = t.seen();
   count_match(re, s.size());
-  if (!re.Match(s, 0, s.size(), RE2::UNANCHORED, &m, 1)) return "";
-  return std::string(m.data(), m.size());
+  if (!re.Match({s.data(), s.size()}, 0, s.size(), RE2::UNANCHORED, &m, 1)) return "";
+  return std::string(t.given({m.data(), m.size()}));
 }
 
+bool matches(executor& e, const RE2& re, const std::string& text) {
+  const auto t = looked_through(e, text);
+  count_match(re, t.seen().size());
+  return RE2::PartialMatch({t.seen().data(), t.seen().size()}, re);
+}
 value f_match(executor& e, args a) {
   const auto& c = compile(e, a[0].text());
-  if (!c.error.empty()) return false;
-  count_match(*c.re, a[1].size());
-  return RE2::PartialMatch(a[1].text(), *c.re);
+  return c.error.empty() && matches(e, *c.re, a[1].text());
 }
 value f_must_match(executor& e, args a) {
-  const RE2& re = use(e, a[0].text(), failing::reports);
-  count_match(re, a[1].size());
-  return RE2::PartialMatch(a[1].text(), re);
+  return matches(e, use(e, a[0].text(), failing::reports), a[1].text());
 }
 
 template <failing How>
 value f_find_all(executor& e, args a) {
   value::list_type out;
   auto n = a[2].integer();
-  each_match(use(e, a[0].text(), How), a[1].text(), n < 0 ? -1 : n, [&](const auto& m) {
+  const auto& re = use(e, a[0].text(), How);
+  each_match(re, looked_through(e, a[1].text()), n < 0 ? -1 : n, [&](const auto& m) {
     e.reserve(16 + m[0].size());
-    out.emplace_back(std::string(m[0].data(), m[0].size()));
+    out.emplace_back(std::string(m[0]));
   });
   if (out.empty()) return value::nil_of(type::string_list);
   return value(std::move(out), type::string_list);
@@ -153,14 +167,14 @@ value f_find_all(executor& e, args a) {
 
 /// Appends `replacement` with $1, ${1}, $name resolved.
 void expand(executor& e, std::string& out, std::string_view replacement, const RE2& re,
-            const std::vector<re2::StringPiece>& m) {
+            const std::vector<std::string_view>& m) {
   const auto add = [&](std::string_view text) {
     e.reserve(text.size());
     check_text(out.size() + text.size());
     out += text;
   };
   const auto group_at = [&](std::size_t i) {
-    if (i < m.size() && m[i].data()) add({m[i].data(), m[i].size()});
+    if (i < m.size() && m[i].data()) add(m[i]);
   };
   while (!replacement.empty()) {
     count_steps(2);
@@ -209,7 +223,7 @@ value f_replace(executor& e, args a) {
   const auto& replacement = a[2].text();
   std::string out;
   std::size_t last = 0;
-  each_match(re, s, -1, [&](const auto& m) {
+  each_match(re, looked_through(e, s), -1, [&](const auto& m) {
     auto start = static_cast<std::size_t>(m[0].data() - s.data());
     out.append(s, last, start - last);
     if (Literal) {
@@ -238,7 +252,7 @@ value f_split(executor& e, args a) {
   }
   std::size_t begin = 0, end = 0;
   bool stopped = false;
-  each_match(re, s, n < 0 ? -1 : n, [&](const auto& m) {
+  each_match(re, looked_through(e, s), n < 0 ? -1 : n, [&](const auto& m) {
     if (stopped || (n > 0 && static_cast<std::int64_t>(out.size()) == n - 1)) {
       stopped = true;
       return;

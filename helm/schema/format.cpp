@@ -1,12 +1,11 @@
 #include "helm/schema/format.hpp"
 
+#include "formats/go/address.hpp"
 #include "formats/go/function_error.hpp"
 #include "formats/go/regex.hpp"
 #include "formats/go/time.hpp"
 #include "formats/go/url.hpp"
 #include "helm/go.hpp"
-
-#include <arpa/inet.h>
 
 #include <array>
 #include <cstdlib>
@@ -132,11 +131,9 @@ verdict ipv4(const std::string& s) {
 
 verdict ipv6(const std::string& s) {
   if (s.find(':') == s.npos) return "missing colon";
-  const auto zone = s.find('%');
-  in6_addr address{};
-  if (inet_pton(AF_INET6, s.substr(0, zone).c_str(), &address) != 1)
-    return "ParseAddr(" + quote(s) + "): unable to parse IP";
-  if (zone != s.npos) return "zone id is not a part of ipv6 address";
+  const ip_address address = parse_address(s);
+  if (!address.problem.empty()) return address.problem;
+  if (!address.zone.empty()) return "zone id is not a part of ipv6 address";
   return std::nullopt;
 }
 

@@ -97,6 +97,9 @@ void replay(const std::string& name, order of_lines = order::counts) {
 TEST(ReferenceRows, EveryFunctionGivesWhatTheReferenceGave) {
   replay("functions.jsonl");
 }
+TEST(ReferenceRows, HostsBytesNumbersAndFractionsAtTheEdgesAreReadAsInTheReference) {
+  replay("edges.jsonl");
+}
 TEST(ReferenceRows, GeneratedTemplatesRenderAsInTheReference) {
   replay("templates.jsonl");
 }

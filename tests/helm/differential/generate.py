@@ -13,6 +13,8 @@ import json
 import random
 import sys
 
+import edges
+
 VALUES = """
 s: hello
 e: ""
@@ -453,6 +455,8 @@ def main():
         out = [schema_question(r) for _ in range(n)]
     elif what == "numbers":
         out = [template(t) for t in NUMBER_TEMPLATES]
+    elif what == "edges":
+        out = [template("{{ %s | quote }}" % c) for c in edges.CALLS]
     elif what == "constraint":
         ops = ["", "=", "!=", ">", "<", ">=", "=>", "<=", "=<", "~", "~>", "^"]
         parts = ["1", "1.2", "1.2.3", "0", "0.0", "0.0.3", "0.2.3", "1.x", "*", "x", "1.2.3-beta.1", "v1.2", "1.2.*", "2", "1.2.3-0", "01.2"]
