@@ -192,12 +192,23 @@ private:
     } while (open > 0);
   }
 
-  yaml_node* node(int depth) {
+  enum class inside : std::uint8_t { block, flow_mapping, flow_sequence };
+
+  /// For go-yaml a question mark ends a plain scalar between brackets, where libyaml reads on.
+  void refuse_mark(inside in) const {
+    if (in == inside::block) return;
+    const auto line = event_.end_mark.line;
+    throw read_failure{"yaml: " + (line ? "line " + std::to_string(line) + ": " : "") +
+                       "did not find expected ',' or '" + (in == inside::flow_mapping ? "}" : "]") +
+                       "'"};
+  }
+
+  yaml_node* node(int depth, inside in = inside::block) {
     yaml_node* out = nullptr;
-    with_room([&] { out = node_here(depth); });
+    with_room([&] { out = node_here(depth, in); });
     return out;
   }
-  yaml_node* node_here(int depth) {
+  yaml_node* node_here(int depth, inside in) {
     next();
     if (depth > read_depth_limit) {
       const auto line = event_.start_mark.line;
@@ -207,9 +218,11 @@ private:
     switch (event_.type) {
       case YAML_SCALAR_EVENT: {
         auto& s = event_.data.scalar;
+        const std::string_view text(reinterpret_cast<const char*>(s.value), s.length);
+        if (s.style == YAML_PLAIN_SCALAR_STYLE && text.find('?', 1) != text.npos) refuse_mark(in);
         auto* n = make(form::scalar, s.anchor, s.tag);
         held_.add(s.length > 15 ? s.length + 17 : 0);
-        n->text.assign(reinterpret_cast<const char*>(s.value), s.length);
+        n->text = text;
         n->implicit = s.plain_implicit != 0;
         if (n->text == "<<") plain_ = false;
         drop();
@@ -229,16 +242,21 @@ private:
       case YAML_SEQUENCE_START_EVENT: {
         auto* n =
             make(form::sequence, event_.data.sequence_start.anchor, event_.data.sequence_start.tag);
+        const bool is_flow = event_.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
         drop();
-        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next()) n->add(node(depth + 1));
+        const auto within = is_flow ? inside::flow_sequence : inside::block;
+        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next())
+          n->add(node(depth + 1, within));
         drop();
         return n;
       }
       case YAML_MAPPING_START_EVENT: {
         auto* n =
             make(form::mapping, event_.data.mapping_start.anchor, event_.data.mapping_start.tag);
+        const bool is_flow = event_.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
         drop();
-        for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) n->add(node(depth + 1));
+        const auto within = is_flow ? inside::flow_mapping : inside::block;
+        for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) n->add(node(depth + 1, within));
         drop();
         return n;
       }

@@ -95,7 +95,8 @@ public:
       value::list_type shown;
       for (const auto& entry : d->import_values.items()) {
         std::string child, parent = ".";
-        if (entry.is_map()) {
+        // What an import was turned into is no import: a chart that is there twice imports once.
+        if (entry.kind() == type::map) {
           auto text = [&](const char* key) {
             const auto* v = entry.find(key);
             return v ? format_value(*v) : std::string("<nil>");

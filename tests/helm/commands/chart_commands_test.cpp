@@ -472,6 +472,57 @@ TEST(RegexFunctions, TakeNamesOfGroupsAsGoDoes) {
   }
 }
 
+TEST(TemplateCommand, AChartThatIsThereTwiceImportsValuesOnce) {
+  // What the chart y exports, as x asks for it, and what the first of three x makes of it.
+  const struct {
+    const char *asked, *imported;
+  } rows[] = {
+      {"[d]", R"("a":1,)"},
+      {"[{child: exports.e, parent: deep.er}]", R"("deep":{"er":{"b":2}},)"},
+      {"[{child: exports.d, parent: .}, e]", R"("a":1,"b":2,)"},
+  };
+  for (const auto& [asked, imported] : rows) {
+    const std::string x = "apiVersion: v2\nname: x\nversion: 1.0.0\n", y = "charts/x/charts/y/";
+    const chart_folder c(files{
+        {"Chart.yaml",
+         chart_of("c") + "dependencies:\n- {name: x, version: 1.0.0, alias: one}\n"
+                         "- {name: x, version: 1.0.0, alias: two}\n- {name: x, version: 1.0.0}\n"},
+        {"charts/x/Chart.yaml",
+         x + "dependencies:\n- {name: why, version: 1.0.0, import-values: " + asked + "}\n"},
+        {"charts/x/templates/t.yaml", "v: {{ toJson .Values }}\n"},
+        {y + "Chart.yaml", "apiVersion: v2\nname: why\nversion: 1.0.0\n"},
+        {y + "values.yaml", "exports:\n  d: {a: 1}\n  e: {b: 2}\n"}});
+    const auto r = run({"template", "r", c.path()});
+    const std::string rest =
+        R"("global":{},"why":{"exports":{"d":{"a":1},"e":{"b":2}},"global":{}}})";
+    std::string all;
+    for (const char* name : {"one", "two", "x"})
+      all += std::string("---\n# Source: c/charts/") + name + "/templates/t.yaml\nv: {" +
+             (name == std::string("one") ? imported : "") + rest + "\n";
+    EXPECT_EQ(r.out, all) << asked << r.err;
+  }
+}
+
+TEST(ValueFiles, AQuestionMarkEndsAPlainScalarBetweenBrackets) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"a: {u: http://x/?y=1}", "yaml: did not find expected ',' or '}'"},
+      {"b: 1\na: [http://x/?y=1, c]", "yaml: line 1: did not find expected ',' or ']'"},
+      {"b: 1\na: [q,\n {c: d?, e: f}]", "yaml: line 2: did not find expected ',' or '}'"},
+      {"a: {x?: 1}", "yaml: did not find expected ',' or '}'"},
+      {"a: [x\n  y?z]", "yaml: line 1: did not find expected ',' or ']'"},
+  };
+  chart_folder c(files{{"templates/t.yaml", "v: {{ toJson .Values }}\n"}});
+  for (const auto& [text, why] : rows) {
+    const std::string f = c.file("v.yaml", text);
+    EXPECT_EQ(run({"template", "r", c.path(), "-f", f}).err,
+              "Error: failed to parse " + f + ": error converting YAML to JSON: " + why + "\n");
+  }
+  const std::string f = c.file("v.yaml", "a: http://x?y\nb: [\"x?y\", '?']\n");
+  EXPECT_NE(
+      run({"template", "r", c.path(), "-f", f}).out.find(R"({"a":"http://x?y","b":["x?y","?"]})"),
+      std::string::npos);
+}
+
 TEST(DebugFlag, SaysWhereTheChartIs) {
   const chart_folder c(files{});
   const auto r = run({"template", "r", c.path() + "/../c/", "--version", ">1", "--debug"});
