@@ -139,10 +139,6 @@ outcome<std::string> only(const std::vector<std::string>& wanted, const std::str
 
 }  // namespace
 
-std::string debug_line(const std::string& text) {
-  return "[debug] " + text;
-}
-
 std::string absolute_path(const std::string& path) {
   std::error_code ec;
   return clean_path(std::filesystem::absolute(path, ec).string());
@@ -199,7 +195,7 @@ outcome<value> read_values(const value_options& o) {
 command_result template_command(const template_options& o, const render_runtime& runtime,
                                 const peers& ask) {
   std::string warnings;
-  auto warn = [&](const std::string& line) { warnings += log_line(line) + "\n"; };
+  auto warn = [&](const std::string& line) { warnings += log_line(line); };
   auto caps = default_capabilities();
   if (!o.kube_version.empty()) {
     auto v = parse_kube_version(o.kube_version);
@@ -212,11 +208,17 @@ command_result template_command(const template_options& o, const render_runtime&
                                   runtime);
   if (!name) return failure(name.error().text);
   std::vector<std::string> notes;
-  if (o.debug) warn(debug_line("Original chart version: " + quote(o.origin.version)));
+  const auto began = runtime.steady ? runtime.steady() : std::chrono::nanoseconds();
+  const auto debug = [&](const std::string& text) {
+    if (!o.debug) return;
+    const auto at = runtime.now ? runtime.now() : std::chrono::system_clock::time_point();
+    warnings += debug_line(text, at, runtime.steady ? runtime.steady() - began : began);
+  };
+  debug("Original chart version: " + quote(o.origin.version));
   auto path = find_chart(o.chart, o.origin, ask.locate, notes);
   for (const auto& n : notes) warn(n);
   if (!path) return failure(path.error().text, warnings);
-  if (o.debug) warn(debug_line("CHART PATH: " + absolute_path(*path) + "\n"));
+  debug("CHART PATH: " + absolute_path(*path) + "\n");
   auto user = values_of(o.values, ask);
   if (!user) return failure(user.error().text, warnings);
   notes.clear();
@@ -321,7 +323,7 @@ command_result show_command(const show_options& o, const peers& ask) {
   notes.clear();
   auto c = load_chart(*path, notes);
   if (!c) return failure(c.error().text, r.err);
-  for (const auto& n : notes) r.err += log_line(n) + "\n";
+  for (const auto& n : notes) r.err += log_line(n);
   bool all = o.part == show_part::all;
   if (all || o.part == show_part::chart) {
     auto meta = chart_value(**c, true).object()->field("Metadata");
@@ -375,7 +377,7 @@ command_result lint_command(const lint_options& o, const render_runtime& runtime
       for (auto& inner : charts_within(path)) charts.push_back(std::move(inner));
   command_result result;
   render_runtime told = runtime;
-  if (!told.log) told.log = [&](const std::string& line) { result.err += log_line(line) + "\n"; };
+  if (!told.log) told.log = [&](const std::string& line) { result.err += log_line(line); };
   int failed = 0;
   bool told_of_any = false;
   for (const auto& path : charts) {

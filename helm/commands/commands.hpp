@@ -29,8 +29,6 @@ struct peers {
   std::function<decltype(render_runtime::lookup)(const cluster_flags&)> lookups;
 };
 
-/// What --debug shows, on standard error.
-std::string debug_line(const std::string& text);
 /// filepath.Abs
 std::string absolute_path(const std::string& path);
 

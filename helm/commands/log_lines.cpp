@@ -1,5 +1,6 @@
 #include "helm/commands/log_lines.hpp"
 
+#include "formats/go/time.hpp"
 #include "helm/go.hpp"
 
 #include <array>
@@ -28,12 +29,69 @@ constexpr std::pair<std::string_view, std::string_view> places[] = {
     {"found symbolic link in path: ", "walk.go:75"},
 };
 
+constexpr std::pair<std::string_view, std::string_view> debug_places[] = {
+    {"Original chart version: ", "install.go:225"},
+    {"CHART PATH: ", "install.go:242"},
+    {"Install failed and atomic is set", "install.go:511"},
+    {"preparing upgrade for ", "upgrade.go:164"},
+    {"performing update for ", "upgrade.go:172"},
+    {"updating status for upgraded release for ", "upgrade.go:180"},
+    {"creating upgraded release for ", "upgrade.go:375"},
+    {"waiting for release ", "upgrade.go:447"},
+    {"Upgrade failed and atomic is set", "upgrade.go:505"},
+    {"preparing rollback of ", "rollback.go:66"},
+    {"creating rolled back release for ", "rollback.go:73"},
+    {"performing rollback of ", "rollback.go:79"},
+    {"updating status for rolled back release for ", "rollback.go:85"},
+    {"rolling back ", "rollback.go:132"},
+    {"superseding previous deployment ", "rollback.go:258"},
+    {"uninstall: Deleting ", "uninstall.go:103"},
+    {"purge requested for ", "uninstall.go:156"},
+    {"getting history for release ", "history.go:56"},
+    {"creating ", "client.go:144"},
+    {"checking ", "client.go:388"},
+    {"Created a new ", "client.go:409"},
+    {"error updating the resource ", "client.go:420"},
+    {"Deleting ", "client.go:437"},
+    {"Unable to get obj ", "client.go:440"},
+    {"Skipping delete of ", "client.go:448"},
+    {"Failed to delete ", "client.go:452"},
+    {"Starting delete for ", "client.go:506"},
+    {"Replaced ", "client.go:717"},
+    {"Looks like there are no changes for ", "client.go:725"},
+    {"Patch ", "client.go:734"},
+    {"beginning wait for ", "wait.go:50"},
+};
+
+std::string_view debug_place(std::string_view text) {
+  if (text.starts_with("creating release record ")) return {};
+  for (const auto& [start, place] : debug_places)
+    if (text.starts_with(start)) return place;
+  return {};
+}
+
 }  // namespace
 
 std::string log_line(const std::string& warning) {
+  std::string line = warning;
   for (const auto& [start, place] : places)
-    if (warning.starts_with(start)) return std::string(place) + ": " + warning;
-  return warning;
+    if (warning.starts_with(start)) {
+      line = std::string(place) + ": " + warning;
+      break;
+    }
+  if (!line.ends_with('\n')) line += '\n';
+  return line;
+}
+
+std::string debug_line(const std::string& text, reactor::wall_time at,
+                       std::chrono::nanoseconds running) {
+  const auto wall = std::chrono::time_point_cast<std::chrono::system_clock::duration>(at);
+  std::array<char, 32> since{};
+  (void)std::snprintf(since.data(), since.size(), " m=+%.9f",
+                      std::chrono::duration<double>(running).count());
+  const std::string_view place = debug_place(text);
+  return std::string(place) + (place.empty() ? "" : ": ") + time_text(time_of(wall)) +
+         since.data() + " [debug] " + text + "\n";
 }
 
 std::string warning_line(reactor::wall_time at, int process, const std::string& text) {

@@ -308,6 +308,8 @@ awaitable<remove_result> cluster_objects::remove(object_list list, std::string p
     const std::size_t end = end_of_run(list, from);
     act_on take = [this, &list, &ends, &propagation, &only_of,
                    from](std::size_t i) -> awaitable<void> {
+      const object& o = list[from + i];
+      impl_->say("Starting delete for " + quote(o.name) + " " + o.kind);
       ends[from + i] = co_await impl_->remove_one(list[from + i], propagation, only_of);
     };
     co_await reactor::side_by_side(end - from, std::move(take));
@@ -354,6 +356,9 @@ awaitable<std::optional<std::string>> cluster_objects::impl::change(const object
                                                                     const update_options& how) {
   if (how.force) {
     auto why = co_await replace(target, live);
+    if (!why)
+      say("Replaced " + quote(target.name) + " with kind " + target.kind + " for kind " +
+          target.kind);
     co_return why;
   }
   const std::string cannot =
@@ -414,6 +419,7 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
   // From now on: what is read while they change is soon old.
   const bool kinds_change = brings_kinds(current) || brings_kinds(target);
   if (kinds_change) impl_->kinds.forget();
+  impl_->say("checking " + std::to_string(target.size()) + " resources for changes");
   update_result unseen;
   update_result& did = out ? *out : unseen;
   std::vector<std::string> errors;

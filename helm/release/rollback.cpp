@@ -9,6 +9,7 @@ namespace helm::release {
 awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   auto reached = co_await bench_.reach();
   if (!reached) co_return reached.error();
+  bench_.say("preparing rollback of " + r.name);
   if (!valid_release_name(r.name))
     co_return problem{"prepareRollback: Release name is invalid: " + r.name};
   if (r.revision < 0) co_return problem{"invalid release revision"};
@@ -26,6 +27,8 @@ awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   const int wanted = r.revision == 0 ? current.revision - 1 : r.revision;
   const record* previous = find_revision(*past, wanted);
   if (!previous) co_return problem{"release has no " + std::to_string(wanted) + " version"};
+  bench_.say("rolling back " + r.name + " (current: v" + std::to_string(current.revision) +
+             ", target: v" + std::to_string(wanted) + ")");
 
   record target = *previous;
   target.ns = current.ns;
@@ -39,6 +42,7 @@ awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   if (r.work.server_side) target.apply_method = "ssa";
   r.work.server_side = target.apply_method == "ssa";
   if (r.dry_run) co_return done{};
+  bench_.say("creating rolled back release for " + r.name);
   auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
   under_way_ = interrupted{current, target, r.work.timeout};
@@ -48,6 +52,7 @@ awaitable<outcome<done>> rollback_action::run(rollback_request r) {
     co_return stored.error();
   }
   under_way_->is_stored = true;
+  bench_.say("performing rollback of " + target.name);
   auto ended =
       co_await perform(std::move(current), std::move(target), std::move(r), std::move(unfinished));
   under_way_.reset();
@@ -132,6 +137,7 @@ awaitable<outcome<done>> rollback_action::perform(record current, record target,
     co_await keep_.store(std::move(p), work.timeout);
   }
   target.state = status::deployed;
+  bench_.say("updating status for rolled back release for " + target.name);
   auto written = co_await keep_.store_or_fail(std::move(target), work.timeout);
   co_return written;
 }

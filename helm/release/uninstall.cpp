@@ -52,6 +52,7 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
     if (bench_.settings.notes) co_await bench_.settings.notes->forget();
     co_return std::string();
   }
+  bench_.say("uninstall: Deleting " + r.name);
   const auto only_of = co_await bench_.doubt(rel);
   work.no_hooks = work.no_hooks || only_of.has_value();
   rel.state = status::uninstalling;
@@ -99,6 +100,7 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
   rel.state = status::uninstalled;
   rel.description = r.description.empty() ? "Uninstallation complete" : r.description;
   if (!r.keep_history) {
+    bench_.say("purge requested for " + r.name);
     history gone = std::move(*past);
     auto purged = co_await keep_.purge(std::move(gone));
     if (!purged) errors.push_back(purged.error().text);

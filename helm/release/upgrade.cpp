@@ -44,6 +44,7 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   auto reached = co_await bench_.reach();
   if (!reached) co_return reached.error();
   if (!valid_release_name(r.name)) co_return problem{"release name is invalid: " + r.name};
+  bench_.say("preparing upgrade for " + r.name);
   if (!dry && r.hide_secrets)
     co_return problem{"Hiding Kubernetes secrets requires a dry-run mode"};
   auto past = co_await keep_.recovered(r.name);
@@ -94,6 +95,7 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   r.work.server_side = rel.apply_method == "ssa";
   for (auto& h : made->hooks) rel.hooks.push_back({std::move(h), {}});
 
+  bench_.say("performing update for " + r.name);
   auto built = co_await bench_.on.build(rel.manifest, bench_.settings.ns);
   if (!built) co_return built.error();
   auto before = co_await bench_.on.build(current.manifest, bench_.settings.ns);
@@ -116,6 +118,7 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
     rel.description = r.description.empty() ? "Dry run complete" : r.description;
     co_return rel;
   }
+  bench_.say("creating upgraded release for " + r.name);
   auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
   std::optional<record> after(current);
@@ -184,6 +187,7 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
   }
   r.state = status::deployed;
   r.description = request.description.empty() ? "Upgrade complete" : request.description;
+  bench_.say("updating status for upgraded release for " + r.name);
   auto written = co_await keep_.store_or_fail(r, work.timeout);
   under_way_.reset();
   if (!written) co_return written.error();

@@ -56,13 +56,14 @@ using loaded_chart = formats::outcome<std::shared_ptr<helm::prepared_chart>>;
 /// holds outlives a search that was cancelled, because giving connections back takes time.
 class chart_search {
 public:
-  explicit chart_search(reactor::loop& l) : loop_(l) {}
+  chart_search(reactor::loop& l, release::teller debug) : loop_(l), debug_(std::move(debug)) {}
 
   reactor::awaitable<loaded_chart> find(std::string reference, helm::chart_flags from) {
     source_ = chart_source_for(loop_, from);
     auto located = co_await source_->locate(reference, helm::sources::origin_of(from));
     if (!located) co_return located.error();
     for (const std::string& line : located->notes) write_bytes(STDERR_FILENO, line + "\n");
+    if (debug_) debug_("CHART PATH: " + helm::absolute_path(located->path) + "\n");
     // An archive may be large: off the loop, which must hear the signals.
     const auto load = [](const std::string& path) -> loaded_chart {
       std::vector<std::string> warnings;
@@ -82,6 +83,7 @@ public:
 
 private:
   reactor::loop& loop_;
+  release::teller debug_;
   std::unique_ptr<helm::sources::chart_source> source_;
 };
 
@@ -138,8 +140,10 @@ int helm_release_command(reactor::loop& loop, const std::vector<std::string>& ar
   });
   helm::objects::cluster_objects objects(loop, api);
   release::cluster_records records(loop, api, listed && listed->all_namespaces ? "" : ns, *driver);
-  const auto debug = [on = line->cluster.debug](const std::string& text) {
-    if (on) write_bytes(STDERR_FILENO, "[debug] " + text + "\n");
+  const auto debug = [&loop, began = loop.now(),
+                      on = line->cluster.debug](const std::string& text) {
+    if (!on) return;
+    write_bytes(STDERR_FILENO, helm::debug_line(text, loop.wall(), loop.now() - began));
   };
   records.on_line = debug;
   objects.on_line(debug);
@@ -149,12 +153,13 @@ int helm_release_command(reactor::loop& loop, const std::vector<std::string>& ar
   settings.line = debug;
   settings.hook_log = [](const std::string& text) { write_bytes(STDERR_FILENO, text); };
   settings.warning = [](const std::string& text) {
-    write_bytes(STDERR_FILENO, helm::log_line(text) + "\n");
+    write_bytes(STDERR_FILENO, helm::log_line(text));
   };
   release::release_actions actions(loop, api, objects, records, std::move(settings));
   release::console console{[](std::string_view text) { write_bytes(STDOUT_FILENO, text); },
-                           [](std::string_view text) { write_bytes(STDERR_FILENO, text); }};
-  chart_search charts(loop);
+                           [](std::string_view text) { write_bytes(STDERR_FILENO, text); }, debug};
+  const auto* upgrade = std::get_if<release::upgrade_command>(&line->what);
+  chart_search charts(loop, upgrade && !upgrade->install ? release::teller() : debug);
   release::command_runner runner(
       loop, actions, console,
       [&charts](std::string reference, helm::chart_flags from) {

@@ -27,7 +27,7 @@ bool has_labels(const record& r, const k8s::label_selector& wanted) {
 }  // namespace
 
 outcome<bool> check_chart(prepared_chart& c, const console& to) {
-  for (const auto& line : c.warnings()) to.err(log_line(line) + "\n");
+  for (const auto& line : c.warnings()) to.err(log_line(line));
   const auto tree = c.copy();
   if (c.meta().deprecated && c.meta().type != "library")
     to.err("WARNING: This chart is deprecated\n");
@@ -97,8 +97,7 @@ awaitable<int> command_runner::install(install_command c, command_line line, std
   auto named = name_and_chart(c);
   if (!named) co_return fail(prefix + named.error().text);
   c.request.name = named->first;
-  if (line.cluster.debug)
-    to_.err(debug_line("Original chart version: " + quote(c.from.version)) + "\n");
+  if (to_.debug) to_.debug("Original chart version: " + quote(c.from.version));
   auto found = co_await find_chart_(named->second, c.from);
   if (!found) co_return fail(prefix + found.error().text);
   value_options given = c.values;
@@ -123,6 +122,7 @@ awaitable<int> command_runner::run(install_command c, command_line line) {
 awaitable<int> command_runner::run(upgrade_command c, command_line line) {
   auto& request = c.request;
   if (c.install) {
+    if (to_.debug) to_.debug("getting history for release " + request.name);
     auto past = co_await actions_.revisions(request.name);
     if (!past && past.error().code != problem_code::not_found) co_return fail(past.error().text);
     const bool gone = past && past->back().state == status::uninstalled;
@@ -207,6 +207,7 @@ awaitable<int> command_runner::run(history_command c, command_line line) {
   auto reached = co_await actions_.reach();
   if (!reached) co_return fail(reached.error().text);
   if (!valid_release_name(c.name)) co_return fail("release name is invalid: " + c.name);
+  if (to_.debug) to_.debug("getting history for release " + c.name);
   auto all = co_await actions_.revisions(c.name);
   if (!all) co_return fail(all.error().text);
   const auto most = static_cast<std::size_t>(std::max(c.most, 0));

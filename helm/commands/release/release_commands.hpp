@@ -11,8 +11,10 @@
 namespace helm::release {
 
 /// Where a command writes.
+using teller = std::function<void(const std::string&)>;
 struct console {
   std::function<void(std::string_view)> out, err;
+  teller debug = {};  // may be empty
 };
 
 /// A chart from wherever its reference points, loaded.

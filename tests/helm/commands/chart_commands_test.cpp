@@ -523,11 +523,30 @@ TEST(ValueFiles, AQuestionMarkEndsAPlainScalarBetweenBrackets) {
       std::string::npos);
 }
 
+TEST(LintCommand, AMessageThatEndsInALineBreakHasNoOther) {
+  for (const char* text : {"no a", "no a\\n", "no a\\nno b\\n"}) {
+    const chart_folder c(files{
+        {"templates/t.yaml", std::string("a: {{ required \"") + text + "\" .Values.none }}\n"}});
+    const auto r = run({"lint", c.path()});
+    EXPECT_TRUE(r.err.ends_with('\n') && !r.err.ends_with("\n\n")) << r.err;
+  }
+}
+
 TEST(DebugFlag, SaysWhereTheChartIs) {
   const chart_folder c(files{});
-  const auto r = run({"template", "r", c.path() + "/../c/", "--version", ">1", "--debug"});
-  EXPECT_EQ(r.err,
-            "[debug] Original chart version: \">1\"\n[debug] CHART PATH: " + c.path() + "\n\n");
+  render_runtime runtime;
+  runtime.now = [] {
+    return std::chrono::system_clock::time_point(std::chrono::microseconds(1'795'856'108'023'343));
+  };
+  runtime.steady = [at = std::chrono::milliseconds(0)]() mutable {
+    return at += std::chrono::milliseconds(1500);
+  };
+  const words arguments{"template", "r", c.path() + "/../c/", "--version", ">1", "--debug"};
+  const auto r = run_command(arguments, runtime);
+  const std::string day = "2026-11-28 08:55:08.023343 +0000 UTC";
+  EXPECT_EQ(r.err, "install.go:225: " + day + " m=+1.500000000 [debug] Original chart version: " +
+                       "\">1\"\ninstall.go:242: " + day +
+                       " m=+3.000000000 [debug] CHART PATH: " + c.path() + "\n\n");
   EXPECT_EQ(run({"template", "r", c.path()}).err, "");
 }
 

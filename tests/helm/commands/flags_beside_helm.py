@@ -96,6 +96,35 @@ GLOBAL = {  # on `list -q`, and the variable that says the same
     "burst-limit": ("--burst-limit 5 -n {ns}", {"HELM_BURST_LIMIT": "5", "HELM_NAMESPACE": "{ns}"}),
     "qps": ("--qps 20 -n {ns}", {"HELM_QPS": "20", "HELM_NAMESPACE": "{ns}"}),
 }
+# Files of repositories and logins, and where they lie: the whole line, and the line with variables that say the same.
+(work / "repositories.yaml").write_text("apiVersion: ''\ngenerated: 0001-01-01T00:00:00Z\nrepositories:\n- {name: one, url: 'http://127.0.0.1:1'}\n")
+(work / "config/helm").mkdir(parents=True)
+for place in ("cache", "home/repository"):
+    (work / place).mkdir(parents=True)
+    (work / place / "one-index.yaml").write_text("apiVersion: v1\nentries:\n  c:\n  - {apiVersion: v2, name: c, version: 0.1.0, urls: [c.tgz]}\n")
+(work / "logins.json").write_text('{"auths": {"127.0.0.1:1": {"auth": "dTpw"}}}')
+REPOSITORIES, CACHE = f"{work}/repositories.yaml", f"{work}/cache"
+FILES = {
+    "repository-config": (f"repo list --repository-config {REPOSITORIES}", "repo list", {"HELM_REPOSITORY_CONFIG": REPOSITORIES}),
+    "repository-cache": (f"search repo c --repository-config {REPOSITORIES} --repository-cache {CACHE}", "search repo c",
+                         {"HELM_REPOSITORY_CONFIG": REPOSITORIES, "HELM_REPOSITORY_CACHE": CACHE}),
+    "registry-config": (f"registry logout 127.0.0.1:2 --registry-config {work}/logins.json", "registry logout 127.0.0.1:2", {"HELM_REGISTRY_CONFIG": f"{work}/logins.json"}),
+}
+VARIABLES = {  # that no flag stands for
+    "HELM_CACHE_HOME": ("search repo c", {"HELM_CACHE_HOME": f"{work}/home", "HELM_REPOSITORY_CONFIG": REPOSITORIES}),
+    "HELM_CONFIG_HOME": ("env HELM_REPOSITORY_CONFIG", {"HELM_CONFIG_HOME": f"{work}/config/helm"}),
+    "HELM_DATA_HOME": ("env HELM_DATA_HOME", {"HELM_DATA_HOME": f"{work}/data"}),
+    "XDG_CACHE_HOME": ("env HELM_REPOSITORY_CACHE", {"XDG_CACHE_HOME": f"{work}/xdg"}),
+    "XDG_CONFIG_HOME": ("env HELM_REGISTRY_CONFIG", {"XDG_CONFIG_HOME": f"{work}/xdg"}),
+    "XDG_DATA_HOME": ("env HELM_DATA_HOME", {"XDG_DATA_HOME": f"{work}/xdg"}),
+    "HELM_DRIVER=configmap": ("list -q -n {ns}", {"HELM_DRIVER": "configmap"}),
+    "HELM_DRIVER=memory": ("list -q -n {ns}", {"HELM_DRIVER": "memory"}),
+    "HELM_DRIVER=secrets": ("list -q -n {ns}", {"HELM_DRIVER": "secrets"}),
+    "HELM_MAX_HISTORY": (f"upgrade rel {C} -n {{ns}} --set a=x", {"HELM_MAX_HISTORY": "1"}),
+    "HELM_MAX_HISTORY=x": (f"upgrade rel {C} -n {{ns}} --set a=x", {"HELM_MAX_HISTORY": "x"}),
+    "HELM_NO_PLUGINS": ("list -q -n {ns}", {"HELM_NO_PLUGINS": "1"}),
+    "HELM_PLUGINS": ("env HELM_PLUGINS", {"HELM_PLUGINS": f"{work}/plugins"}),
+}
 # What only one of the two can word: names of Go's packages, of the server's port, of moments.
 VAGUE = [(r"UPDATED *\t", "UPDATED\t"), (r"\d{4}-\d\d-\d\d[ T][\d:.]+ ?(Z|[+-][\d:]+( UTC)?|UTC)? *", "TIME"), (r"\w{3} \w{3} +\d+ [\d:]+ \d{4}", "TIME"), (r'"(uid|resourceVersion)":"[^"]*"', "ID"),
          (r"(NAME-|c-)\d{10}", "NAME")]
@@ -149,8 +178,8 @@ def flags_that_work():
 
 
 for verb, flag in flags_that_work():
-    known = GLOBAL if verb is None else CASES.get(verb)
-    if known is not None and flag not in known and flag not in OURS and flag not in ("repository-config", "repository-cache", "registry-config"):
+    known = {**GLOBAL, **FILES} if verb is None else CASES.get(verb)
+    if known is not None and flag not in known and flag not in OURS:
         failed.append(f"{verb} --{flag} has no case")
         print("FAILED: " + failed[-1])
 
@@ -178,8 +207,40 @@ for flag, (given, variables) in GLOBAL.items():
     texts = flag != "kube-token"  # the server's 401 is worded by each client
     both(f"global --{flag}", f"list -q {given}", env=alone, before=[ONE], texts=texts)
     both(f"variables of --{flag}", "list -q", env=variables, before=[ONE], texts=texts)
+for flag, (line, bare, variables) in FILES.items():
+    both(f"global --{flag}", line)
+    both(f"variables of --{flag}", bare, env=variables)
+for variable, (line, env) in VARIABLES.items():
+    both(f"variable {variable}", line, env=env, before=TWO if "{ns}" in line else ())
 for line in (f"template rel {C} -n {{ns}} --dry-run=server", f"template rel {C} --kubeconfig {two} --kube-context second", f"lint {C}"):
     both(line.split()[0] + " on a cluster", line)
+
+
+def debug_lines(tool, line, ns):
+    """Those that name their place in Helm's sources, without times."""
+    done = subprocess.run([*tool, *shlex.split(line.replace("{ns}", ns)), "--debug"], capture_output=True, text=True, timeout=120, env={**os.environ, "KUBECONFIG": KUBECONFIG, "HOME": str(work)})
+    placed = re.findall(r"^(\w+\.go:\d+: )\S+ \S+ \+0000 UTC m=\+[\d.]+ (\[debug\] .*)", done.stdout + done.stderr, re.M)
+    return [a + b.replace(ns, "NS") for a, b in placed]
+
+
+# A line of --debug that bears a place of Helm's is one that Helm prints; the verbs' own lines are all there.
+for verb, line, before, own in (
+        ("install", f"install rel {C} -n {{ns}}", [], "install.go:2"), ("upgrade", f"upgrade rel {C} -n {{ns}} --set a=x", [ONE], "upgrade.go"),
+        ("rollback", "rollback rel 1 -n {ns}", TWO, "rollback.go"), ("uninstall", "uninstall rel -n {ns}", [ONE], "uninstall.go"),
+        ("history", "history rel -n {ns}", [ONE], "history.go"), ("template", f"template rel {C}", [], "install.go")):
+    tried += 1
+    seen = []
+    for ns, tool in (("flags-s", [HELM]), ("flags-w", [WINDLASS, "helm"])):
+        for step in before:
+            run([HELM], step.replace("{ns}", ns), ns)
+        seen.append(debug_lines(tool, line, ns))
+        clear(ns)
+    stock, ours = seen
+    strange = [one for one in ours if one not in stock]
+    missing = [one for one in stock if one.startswith(own) and one not in ours]
+    if strange or missing or not ours:
+        failed.append(f"debug lines of {verb}")
+        print(f"FAILED: {failed[-1]}: only windlass: {strange}, only helm: {missing}", flush=True)
 done = subprocess.run([WINDLASS, "helm", "list"], capture_output=True, text=True, env=dict(os.environ, KUBECONFIG=KUBECONFIG, HELM_KUBEASUSER="eve"))
 if done.returncode == 0 or "impersonates no other" not in done.stderr:
     failed.append("HELM_KUBEASUSER is refused")
