@@ -94,11 +94,8 @@ flag& flag::shows_default(const std::string& text) {
   return *this;
 }
 flag& flag::repeated() {
+  option().expected(1, -1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   option().allow_extra_args(false);
-  return *this;
-}
-flag& flag::last_counts() {
-  option().take_last();
   return *this;
 }
 flag& flag::separated(char between) {
@@ -155,6 +152,8 @@ flag flags::note(CLI::Option* option) {
 template <class T>
 flag flags::value(const std::string& names, T& to, const std::string& about) {
   flag made = note(command_->add_option(names, to, about));
+  if constexpr (!std::is_same_v<T, std::vector<std::string>>)
+    if (names.starts_with('-')) made.option().take_last();
   if constexpr (std::is_same_v<T, std::string>) all_.back().text = &to;
   if constexpr (std::is_same_v<T, std::vector<std::string>>) all_.back().list = &to;
   return made;
@@ -181,13 +180,17 @@ flag flags::on(const std::string& names, std::optional<bool>& to, const std::str
 flag flags::read(const std::string& names, std::function<std::string(const std::string&)> read,
                  const std::string& about) {
   const std::string name = names.substr(names.rfind(',') + 1);
-  return note(command_->add_option_function<std::string>(
+  flag made = note(command_->add_option_function<std::vector<std::string>>(
       names,
-      [name, read = std::move(read)](const std::string& text) {
-        if (const std::string wrong = read(text); !wrong.empty())
-          throw CLI::ValidationError(name + " " + text, wrong);
+      [name, read = std::move(read)](const std::vector<std::string>& values) {
+        for (const std::string& text : values)
+          if (const std::string wrong = read(text); !wrong.empty())
+            throw CLI::ValidationError(name + " " + text, wrong);
       },
       about));
+  made.option().expected(1)->take_last();
+  made.option().allow_extra_args(false);
+  return made;
 }
 flag flags::output(output_choice& to, std::optional<output_format> also) {
   const bool wide = also == output_format::wide;

@@ -64,10 +64,9 @@ public:
   /// --help shows the value that the variable has now, or this text.
   flag& shows_default();
   flag& shows_default(const std::string& text);
-  /// A list: given again it grows, and one occurrence takes one value.
+  /// Each value counts, one an occurrence. Of a flag that is not repeated() the last one counts, as
+  /// in kubectl and Helm.
   flag& repeated();
-  /// Given again, the last one counts; else that is wrong usage.
-  flag& last_counts();
   /// A list: also several values between these.
   flag& separated(char between);
   /// The heading below which --help shows it; "" hides it.

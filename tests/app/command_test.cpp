@@ -92,6 +92,62 @@ TEST(Command, AToyIsPluggedInByOneLine) {
   EXPECT_THAT(names, ElementsAre("", "toy", "toy play"));
 }
 
+TEST(Command, OfAFlagThatIsGivenAgainTheLastValueCountsUnlessEachDoes) {
+  struct again {
+    std::string text = "a";
+    std::size_t number = 1;
+    std::optional<std::size_t> maybe;
+    bool on = false;
+    output_choice output;
+    reactor::nanoseconds life{};
+    std::vector<std::string> each, read, names;
+  } got;
+  const program all{"windlass",
+                    "",
+                    "",
+                    {command_of<again>(
+                        "again", "",
+                        [](flags& f, again& to) {
+                          f.value("NAME", to.names, "").required();
+                          f.value("--text", to.text, "");
+                          f.value("--number", to.number, "");
+                          f.value("--maybe", to.maybe, "");
+                          f.on("--on", to.on, "");
+                          f.output(to.output);
+                          f.seconds("--life", to.life, "");
+                          f.value("--each", to.each, "").repeated();
+                          f.read(
+                               "--read",
+                               [&to](const std::string& t) {
+                                 to.read.push_back(t);
+                                 return std::string();
+                               },
+                               "")
+                              .repeated();
+                        },
+                        [&got](const again& said, const invocation&) {
+                          got = said;
+                          return success;
+                        })}};
+  const environment_reader nothing = [](std::string_view) { return std::string(); };
+  const std::vector<units::api> none;
+  const std::vector<std::string> words{
+      "again",     "--text",    "b",        "--text",   "c",        "--number=2", "--number=3",
+      "--maybe=4", "--maybe=5", "--on",     "--on",     "-o",       "yaml",       "-o",
+      "json",      "--life=1",  "--life=2", "--each=d", "--each=e", "--read",     "f",
+      "--read",    "g",         "--output", "json",     "h"};
+  ASSERT_EQ(run(all, words, nothing, &none), success);
+  EXPECT_EQ(got.text, "c");
+  EXPECT_EQ(got.number, 3u);
+  EXPECT_EQ(got.maybe, 5u);
+  EXPECT_TRUE(got.on);
+  EXPECT_EQ(got.output.format, output_format::json);
+  EXPECT_EQ(got.life, std::chrono::seconds(2));
+  EXPECT_THAT(got.each, ElementsAre("d", "e"));
+  EXPECT_THAT(got.read, ElementsAre("f", "g"));
+  EXPECT_THAT(got.names, ElementsAre("h"));
+}
+
 TEST(Command, AValueKeepsItsOrigin) {
   const reactor::temporary_folder dir;
   const std::string file = dir.write("s.yaml", "colour: green\npart: [\"a,b\", c]\nloud: false\n");

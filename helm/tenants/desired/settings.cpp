@@ -122,7 +122,7 @@ const std::vector<std::string> of_both = {"tenants", "kryptondeployments"},
 void declare_chart(app::flags& f, told_settings& to) {
   const auto text = [&](const char* name, app::sourced<std::string>& value, const char* about,
                         const char* takes, const std::vector<std::string>& of) {
-    return f.value(name, value, about).takes(takes).last_counts().group("Tenants").of(of);
+    return f.value(name, value, about).takes(takes).group("Tenants").of(of);
   };
   text("--compat", to.compat,
        "krypton: defaults, environment and flags with one dash as the original operator has them, "
@@ -150,13 +150,11 @@ void declare_chart(app::flags& f, told_settings& to) {
   f.value("--max-concurrent-per-cluster", to.per_cluster,
           "operations of Helm at once on a cluster (default: 4)")
       .takes("N")
-      .last_counts()
       .from_to(1, most_concurrent)
       .group("Tenants")
       .of(of_both);
   f.value("--max-concurrent-helm", to.in_all, "the same on all clusters together (default: 16)")
       .takes("N")
-      .last_counts()
       .from_to(1, most_concurrent)
       .group("Tenants")
       .of(of_both);
@@ -228,14 +226,12 @@ void declare_settings_of_regions(app::flags& f, told_settings& to) {
           "namespaces of home, beside --namespace, whose Secrets may lead KryptonDeployments to "
           "their region, which gets the chart's values; with commas")
       .takes("NAMESPACE,…")
-      .last_counts()
       .group("Tenants")
       .of(of_regions);
   f.value("--watch-namespaces", to.watch_namespaces,
           "namespaces of home whose KryptonDeployments are looked after, with commas; empty or * = "
           "all")
       .takes("NAME,…")
-      .last_counts()
       .group("Tenants")
       .of(of_regions)
       .variables({"WATCH_NAMESPACES"});
