@@ -160,11 +160,8 @@ reactor::awaitable<reactor::result<cluster_check>> checked(reactor::loop& l,  //
   secret_place at = place_of(a);
   auto found = co_await find_member(at_home, std::move(at), std::move(name));
   co_await at_home.stop();
-  if (found && *found && !(*found)->kubeconfig.empty()) {
-    k8s::kubeconfig_options reading;
-    reading.source = "Secret " + a.fleet.ns + "/" + a.subject + ", key " + a.fleet.kubeconfig_key;
-    reading.programs = a.fleet.programs;
-    auto to = k8s::load_kubeconfig((*found)->kubeconfig.reveal(), std::move(reading));
+  if (found && *found && ((*found)->in_fleet || !(*found)->kubeconfig.empty())) {
+    auto to = connection_of(**found, place_of(a), a.fleet.programs);
     if (!to) co_return to.error();
     const auto& token = (*found)->member;
     k8s::object_key account = token ? token->account : member_account(settings_of(a));

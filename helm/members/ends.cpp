@@ -3,6 +3,8 @@
 #include "app/output.hpp"
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "k8s/fleet/kubeconfig_secret.hpp"
 #include "k8s/informer/meta.hpp"
 
 #include <boost/json.hpp>
@@ -48,6 +50,7 @@ noted_member read_member(const json::object& secret, const secret_place& at) {
     m.member = k8s::read_member_token(k8s::string_map(std::move(noted)));
   }
   if (const json::object* data = part(secret, "data")) {
+    for (const auto& [key, bytes] : *data) m.keys.emplace_back(key);
     const json::value* coded = data->if_contains(at.key);
     if (coded && coded->is_string())
       if (auto bytes = formats::decode_base64(coded->get_string()))
@@ -62,6 +65,15 @@ noted_member read_member(const json::object& secret, const secret_place& at) {
 
 reactor::fault sentence(std::string text) {
   return reactor::make_fault(reactor::errc::refused, "", text);
+}
+
+reactor::result<k8s::connection> connection_of(const noted_member& m, const secret_place& at,
+                                               const std::vector<k8s::allowed_program>& programs) {
+  k8s::kubeconfig_options reading;
+  reading.source = k8s::kubeconfig_source(at.ns, m.name, at.key);
+  reading.programs = programs;
+  if (m.kubeconfig.empty()) return k8s::no_kubeconfig(reading.source, at.key, m.keys);
+  return k8s::load_kubeconfig(m.kubeconfig.reveal(), reading);
 }
 
 reactor::awaitable<k8s::result<std::optional<json::object>>> find_object(k8s::client& api,

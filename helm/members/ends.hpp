@@ -29,6 +29,7 @@ struct noted_member {
       labels;             // but the one that makes it a kubeconfig
   bool in_fleet = false;  // it has that label
   reactor::secret kubeconfig;
+  std::vector<std::string> keys;  // of the Secret's data
   /// What `cluster add` noted; none when a person wrote the Secret, or wrote over it.
   std::optional<k8s::member_token> member;
 };
@@ -41,6 +42,11 @@ reactor::awaitable<k8s::result<std::optional<noted_member>>> find_member(
 reactor::awaitable<k8s::result<std::vector<noted_member>>> all_members(
     k8s::client& home,  // borrowed
     secret_place at);
+
+/// As the service reads the Secret of a member.
+/// Errors   those that `cluster list` shows of the member.
+reactor::result<k8s::connection> connection_of(const noted_member& m, const secret_place& at,
+                                               const std::vector<k8s::allowed_program>& programs);
 
 /// None when it is not there.
 reactor::awaitable<k8s::result<std::optional<boost::json::object>>> find_object(

@@ -2,6 +2,7 @@
 
 #include "formats/digest.hpp"
 #include "formats/json/record.hpp"
+#include "k8s/fleet/kubeconfig_secret.hpp"
 #include "k8s/fleet/metric_table.hpp"
 #include "k8s/fleet/self_cluster.hpp"
 #include "k8s/fleet/token_expiry.hpp"
@@ -135,10 +136,11 @@ awaitable<void> fleet::consider(std::string name) {
     changing.secret = {"v1", "Secret", options_.ns, name, wanted->meta.uid.text()};
   }
   kubeconfig_options reading;
-  reading.source = "Secret " + options_.ns + "/" + name + ", key " + options_.key;
+  reading.source = kubeconfig_source(options_.ns, name, options_.key);
   reading.programs = options_.programs;
-  reactor::result<connection> to =
-      reactor::make_fault(reactor::errc::not_found, reading.source, "the key is missing or empty");
+  std::vector<std::string> keys;
+  for (const auto& [key, data] : wanted->data) keys.emplace_back(key.str());
+  reactor::result<connection> to = no_kubeconfig(reading.source, options_.key, keys);
   if (!raw.empty()) {
     auto read = load_kubeconfig_aside(loop_, std::move(raw), std::move(reading));
     to = co_await std::move(read);

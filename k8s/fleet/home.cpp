@@ -2,6 +2,7 @@
 
 #include "formats/base64.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/fleet/kubeconfig_secret.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>
@@ -14,11 +15,16 @@ namespace {
 
 namespace json = boost::json;
 
-std::optional<reactor::secret> data_of(const json::object& secret, const std::string& key) {
+const json::object& data_of(const json::object& secret) {
+  static const json::object none;
   const json::value* data = secret.if_contains("data");
-  const json::value* value =
-      data && data->is_object() ? data->get_object().if_contains(key) : nullptr;
-  if (!value || !value->is_string() || value->get_string().empty()) return std::nullopt;
+  return data && data->is_object() ? data->get_object() : none;
+}
+
+/// The decoded bytes of a key; none where it is missing or not base64.
+std::optional<reactor::secret> bytes_of(const json::object& data, const std::string& key) {
+  const json::value* value = data.if_contains(key);
+  if (!value || !value->is_string()) return std::nullopt;
   auto bytes = formats::decode_base64(value->get_string());
   if (!bytes) return std::nullopt;
   return reactor::secret(*std::move(bytes));
@@ -37,8 +43,7 @@ reactor::awaitable<reactor::result<connection>> home_finder::find() {
 
 reactor::awaitable<reactor::result<connection>> home_finder::from_secret() {
   kubeconfig_options reading;
-  reading.source =
-      "Secret " + options_.secret_ns + "/" + options_.secret + ", key " + options_.secret_key;
+  reading.source = kubeconfig_source(options_.secret_ns, options_.secret, options_.secret_key);
   reading.context = options_.context;
   reading.programs = options_.programs;
   auto first = load_default(options_.default_file, std::string(), env_);
@@ -52,10 +57,15 @@ reactor::awaitable<reactor::result<connection>> home_finder::from_secret() {
         got.error().code == errc::not_found ? reactor::errc::not_found : reactor::errc::refused;
     co_return reactor::make_fault(code, reading.source, got.error().message());
   }
-  const std::optional<reactor::secret> bytes = data_of(*got, options_.secret_key);
-  if (!bytes || bytes->empty()) {
+  const json::object& data = data_of(*got);
+  const std::optional<reactor::secret> bytes = bytes_of(data, options_.secret_key);
+  if (!bytes && data.contains(options_.secret_key))
     co_return reactor::make_fault(reactor::errc::not_found, reading.source,
-                                  "the key is missing, empty or not base64");
+                                  "the key holds no base64");
+  if (!bytes || bytes->empty()) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : data) keys.emplace_back(key);
+    co_return no_kubeconfig(reading.source, options_.secret_key, keys);
   }
   co_return load_kubeconfig(bytes->reveal(), reading);
 }

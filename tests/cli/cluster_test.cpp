@@ -641,6 +641,32 @@ TEST_F(Cluster, ChecksWhatItLacksAndSaysWhy) {
   });
 }
 
+TEST_F(Cluster, IsReadFromItsSecretAsTheServiceReadsIt) {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"ca":"e30=","value":"e30="})", "the Secret has no such key; it has ca, value"},
+      {R"({"kubeconfig":""})", "the key is empty"},
+      {R"({})", "the Secret holds no keys"},
+      {R"({"kubeconfig":"anVuaw=="})", "is not a kubeconfig: the document is not a mapping"},
+  };
+  run([&](world& w) -> awaitable<void> {
+    (void)co_await add(w);
+    k8s::client home(l, to(w.home_front));
+    for (const auto& [data, why] : rows) {
+      w.home.edit("", "secrets", "default", "prod",
+                  [&](json::object& s) { s["data"] = json::parse(data); });
+      secret_place at;
+      auto found = co_await find_member(home, at, "prod");
+      const bool is_there = found && *found;
+      EXPECT_TRUE(is_there) << data;
+      if (!is_there) continue;
+      const auto read = connection_of(**found, at, {});
+      EXPECT_EQ(read ? read->server : read.error().message(),
+                std::string("Secret default/prod, key kubeconfig: ") + why);
+    }
+    co_await home.stop();
+  });
+}
+
 TEST_F(Cluster, WhoseClockIsWrongFailsTheCheck) {
   run([&](world& w) -> awaitable<void> {
     k8s::object_key account{"bootc-operator", "bootc-operator-controller-manager"};

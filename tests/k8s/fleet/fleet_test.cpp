@@ -165,8 +165,7 @@ TEST_F(Fleet, DisengagesWhenTheSecretGoesOrIsEmptied) {
     EXPECT_EQ(w.fleet.size(), 1u);
     const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
     EXPECT_EQ(all.at(0).at("state"), "Invalid");
-    EXPECT_EQ(all.at(0).at("lastError"),
-              "Secret default/b, key kubeconfig: the key is missing or empty");
+    EXPECT_EQ(all.at(0).at("lastError"), "Secret default/b, key kubeconfig: the key is empty");
     EXPECT_EQ(w.events_sent(),
               "ClusterEngaged:a ClusterEngaged:b ClusterDisengaged:a KubeconfigInvalid:b ");
     EXPECT_EQ(metrics.text().find("windlass_cluster_state{cluster=\"a\""), std::string::npos);

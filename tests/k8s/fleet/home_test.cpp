@@ -1,5 +1,6 @@
 #include "k8s/fleet/home.hpp"
 
+#include "k8s/fleet/kubeconfig_secret.hpp"
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/k8s/client/pems.hpp"
 #include "tests/reactor/run.hpp"
@@ -56,8 +57,12 @@ TEST_F(Home, SaysWhatIsWrongWithTheSecret) {
   o.secret = "none";
   EXPECT_EQ(found(o), "Secret default/none, key kubeconfig: get secrets default/none: not found");
   o.secret = "empty";
+  EXPECT_EQ(found(o), "Secret default/empty, key kubeconfig: the key is empty");
+  o.secret = "home";
+  o.secret_key = "value";
   EXPECT_EQ(found(o),
-            "Secret default/empty, key kubeconfig: the key is missing, empty or not base64");
+            "Secret default/home, key value: the Secret has no such key; it has kubeconfig");
+  o.secret_key = "kubeconfig";
   o.secret = "broken";
   EXPECT_EQ(
       found(o),
@@ -69,6 +74,19 @@ TEST_F(Home, SaysWhatIsWrongWithTheSecret) {
   o.default_file = dir.path() + "/gone";
   EXPECT_EQ(found(o), "read Secret default/home, key kubeconfig: kubeconfig " + dir.path() +
                           "/gone: the file is not there");
+}
+
+TEST(KubeconfigSecret, NamesTheKeysThatAreThere) {
+  const auto said = [](const std::vector<std::string>& keys) {
+    return no_kubeconfig(kubeconfig_source("fleet", "a", "kubeconfig"), "kubeconfig", keys)
+        .message();
+  };
+  const std::string start = "Secret fleet/a, key kubeconfig: ";
+  EXPECT_EQ(said({}), start + "the Secret holds no keys");
+  EXPECT_EQ(said({"ca.crt", "kubeconfig"}), start + "the key is empty");
+  EXPECT_EQ(said({"value"}), start + "the Secret has no such key; it has value");
+  EXPECT_EQ(said({"a", "b", "c", "d", "e", "f", "g"}),
+            start + "the Secret has no such key; it has a, b, c, d, e and 2 more");
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+#include "k8s/fleet/kubeconfig_secret.hpp"
+
+#include <algorithm>
+
+namespace k8s {
+
+std::string kubeconfig_source(const std::string& ns, const std::string& secret,
+                              const std::string& key) {
+  return "Secret " + ns + "/" + secret + ", key " + key;
+}
+
+reactor::fault no_kubeconfig(std::string source, const std::string& key,
+                             const std::vector<std::string>& keys) {
+  constexpr std::size_t most = 5;
+  std::string why = "the key is empty";
+  if (std::ranges::find(keys, key) == keys.end()) {
+    why = keys.empty() ? "the Secret holds no keys" : "the Secret has no such key; it has ";
+    for (std::size_t i = 0; i < std::min(keys.size(), most); ++i)
+      why += (i > 0 ? ", " : "") + keys[i];
+    if (keys.size() > most) why += " and " + std::to_string(keys.size() - most) + " more";
+  }
+  return reactor::make_fault(reactor::errc::not_found, std::move(source), std::move(why));
+}
+
+}  // namespace k8s
