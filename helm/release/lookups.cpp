@@ -85,7 +85,10 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
                             "unable to get apiresource from unstructured: " +
                                 kind_text(api_version, kind) + ": " + text};
   }
-  if (!*known) co_return lookup_answer{};
+  if (!*known) {
+    auto odd = co_await find_without_kind(name);
+    co_return odd;
+  }
   const k8s::resource collection = **known;
   if (!secrets_of_.empty() && collection.group.empty() && collection.plural == "secrets" &&
       ns != secrets_of_)
@@ -117,6 +120,28 @@ lookup_answer cluster_lookups::within_budget(lookup_answer a) {
   }
   left_ -= a.json.size();
   return a;
+}
+
+/// Helm asks for such a kind by a path without group, version and plural: what it gets is the list
+/// of API versions, or what a name in it leads to.
+reactor::awaitable<lookup_answer> cluster_lookups::find_without_kind(std::string name) {
+  lookup_answer out;
+  // Nothing but a step of that path: "v1%2Fsecrets" would lead past what a chart may look up.
+  const bool is_step = name.find_first_not_of(
+                           ".-_0123456789abcdefghijklmnopqrstuvwxyz"
+                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == name.npos;
+  if (!is_step || name.starts_with('.')) co_return out;
+  std::string at = name.empty() ? "/api" : "/api/" + name;
+  auto got = co_await api_.get_path(std::move(at));
+  if (!got) {
+    if (got.error().code != k8s::errc::not_found) out.error = reactor::reason_of(got.error());
+    co_return out;
+  }
+  auto* object = got->if_object();
+  if (!object) co_return out;
+  if (name.empty()) object->emplace("items", json::array());
+  out.json = json::serialize(*object);
+  co_return out;
 }
 
 /// Pages are written where they can take their time, and no list is held as a document.

@@ -35,6 +35,7 @@ public:
   reactor::awaitable<lookup_answer> find(lookup_key key);
 
 private:
+  reactor::awaitable<lookup_answer> find_without_kind(std::string name);
   reactor::awaitable<lookup_answer> find_list(k8s::resource r, std::string ns);
   lookup_answer within_budget(lookup_answer a);
   k8s::client& api_;

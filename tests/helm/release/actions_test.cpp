@@ -209,6 +209,20 @@ TEST(ReleaseInstall, LooksUpWhatTemplatesAskForUnlessItIsADryRunOfTheClient) {
   });
 }
 
+TEST(ReleaseInstall, AKindThatAServedGroupLacksLooksUpWhatHelmDoes) {
+  play([](stage& s) -> awaitable<void> {
+    const auto c = chart_of(config_map(
+        "a",
+        R"({{ $all := lookup "v1" "Nope" "" "" }}{{ $all.kind }} {{ len $all.items }} )"
+        R"({{ (lookup "apps/v1" "Nope" "shops" "").kind }} {{ lookup "v1" "Nope" "" "x" | toJson }} )"
+        R"({{ (lookup "v1" "Nope" "" "v1").kind }} )"
+        R"({{ range list "v1/secrets" "v1%2Fsecrets" "v1?x" "." ".." }}{{ lookup "v1" "Nope" "" . | toJson }}{{ end }})"));
+    auto made = co_await install(s, c);
+    EXPECT_EQ(text_of(made), "");
+    EXPECT_EQ(s.seen("a"), "APIVersions 0 APIVersions {} APIResourceList {}{}{}{}{}");
+  });
+}
+
 TEST(ReleaseUpgrade, AsksWhatTheClusterServesOnceForManyRenders) {
   play([](stage& s) -> awaitable<void> {
     const auto c = chart_of(config_map("a", R"({{ len (lookup "v1" "ConfigMap" "shops" "x") }})"));
