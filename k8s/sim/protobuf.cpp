@@ -106,6 +106,33 @@ const message kDeleteOptions{{1, "gracePeriodSeconds", as::integer},
                              {5, "dryRun", as::strings}};
 const message kEviction{{1, "metadata", as::message, &kMeta},
                         {2, "deleteOptions", as::message, &kDeleteOptions}};
+const message kRule{{1, "verbs", as::strings},
+                    {2, "apiGroups", as::strings},
+                    {3, "resources", as::strings},
+                    {4, "resourceNames", as::strings},
+                    {5, "nonResourceURLs", as::strings}};
+const message kAggregation{{1, "clusterRoleSelectors", as::messages, &kSelector}};
+const message kRole{{1, "metadata", as::message, &kMeta},
+                    {2, "rules", as::messages, &kRule},
+                    {3, "aggregationRule", as::message, &kAggregation}};
+const message kSubject{{1, "kind", as::string},
+                       {2, "apiGroup", as::string},
+                       {3, "name", as::string},
+                       {4, "namespace", as::string}};
+const message kRoleRef{
+    {1, "apiGroup", as::string}, {2, "kind", as::string}, {3, "name", as::string}};
+const message kBinding{{1, "metadata", as::message, &kMeta},
+                       {2, "subjects", as::messages, &kSubject},
+                       {3, "roleRef", as::message, &kRoleRef}};
+const message kBoundObject{{1, "kind", as::string},
+                           {2, "apiVersion", as::string},
+                           {3, "name", as::string},
+                           {4, "uid", as::string}};
+const message kTokenSpec{{1, "audiences", as::strings},
+                         {3, "boundObjectRef", as::message, &kBoundObject},
+                         {4, "expirationSeconds", as::integer}};
+const message kTokenRequest{{1, "metadata", as::message, &kMeta},
+                            {2, "spec", as::message, &kTokenSpec}};
 const message kTypeMeta{{1, "apiVersion", as::string}, {2, "kind", as::string}};
 const message kIntOrString{
     {1, "type", as::integer}, {2, "int", as::integer}, {3, "string", as::string}};
@@ -116,6 +143,9 @@ const message* message_of(std::string_view kind) {
   if (kind == "Secret") return &kSecret;
   if (kind == "ServiceAccount") return &kServiceAccount;
   if (kind == "PodDisruptionBudget") return &kBudget;
+  if (kind == "Role" || kind == "ClusterRole") return &kRole;
+  if (kind == "RoleBinding" || kind == "ClusterRoleBinding") return &kBinding;
+  if (kind == "TokenRequest") return &kTokenRequest;
   if (kind == "DeleteOptions") return &kDeleteOptions;
   if (kind == "Eviction") return &kEviction;
   return nullptr;

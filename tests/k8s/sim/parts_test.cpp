@@ -177,5 +177,41 @@ TEST(Protobuf, ReadsANamespace) {
   EXPECT_FALSE(from_protobuf("k8s"));
 }
 
+/// A field of a message that has bytes.
+std::string part(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+
+std::string read_as(const std::string& version, const std::string& kind, const std::string& raw) {
+  auto o = from_protobuf("k8s\0"s + part(1, part(1, version) + part(2, kind)) + part(2, raw));
+  return o ? json::serialize(*o) : "";
+}
+
+TEST(Protobuf, ReadsWhatKubectlCreatesOfRightsAndTokens) {
+  const std::string named = part(1, part(1, "r"));
+  const std::string rule = part(1, "get") + part(1, "list") + part(2, "") + part(3, "pods");
+  for (const char* kind : {"Role", "ClusterRole"})
+    EXPECT_EQ(
+        json::parse(read_as("rbac.authorization.k8s.io/v1", kind, named + part(2, rule))),
+        json::parse(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":")" + std::string(kind) +
+                    R"(","metadata":{"name":"r"},"rules":[{"verbs":["get","list"],)"
+                    R"("apiGroups":[""],"resources":["pods"]}]})"));
+  const std::string subject =
+      part(1, "ServiceAccount") + part(2, "") + part(3, "x") + part(4, "default");
+  const std::string role = part(1, "rbac.authorization.k8s.io") + part(2, "Role") + part(3, "r");
+  for (const char* kind : {"RoleBinding", "ClusterRoleBinding"})
+    EXPECT_EQ(
+        json::parse(read_as("rbac.authorization.k8s.io/v1", kind,
+                            named + part(2, subject) + part(3, role))),
+        json::parse(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":")" + std::string(kind) +
+                    R"(","metadata":{"name":"r"},"subjects":[{"kind":"ServiceAccount","name":"x",)"
+                    R"("namespace":"default"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io",)"
+                    R"("kind":"Role","name":"r"}})"));
+  const std::string spec = part(1, "a") + std::string{4 << 3, 60};
+  EXPECT_EQ(json::parse(read_as("authentication.k8s.io/v1", "TokenRequest", part(2, spec))),
+            json::parse(R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest",)"
+                        R"("spec":{"audiences":["a"],"expirationSeconds":60}})"));
+}
+
 }  // namespace
 }  // namespace k8s::sim
