@@ -198,7 +198,7 @@ private:
       if (!text && text.error().code == errc::limit && bytes_ > most_bytes) return text.error();
       auto read = text ? read_document(*text, name) : result<document>(text.error());
       if (!read) {
-        out_.unreadable.push_back({name, read.error()});
+        out_.unreadable.push_back({name, read.error(), text && text->empty()});
         continue;
       }
       read->folder = into.name;

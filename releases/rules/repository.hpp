@@ -68,6 +68,7 @@ std::shared_ptr<const document> base_of(const provider_folder& folder, std::size
 struct unreadable_file {
   std::string file;
   reactor::fault why;
+  bool is_empty = false;  // not a byte: a shell has made it for what is about to be written
 };
 
 struct repository {

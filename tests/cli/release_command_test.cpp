@@ -730,6 +730,26 @@ TEST(ReleaseCommand, ProposesTheNextRelease) {
   EXPECT_THAT(run(bump).err, HasSubstr("flatcar[1]: expected a version of three numbers"));
 }
 
+TEST(ReleaseCommand, ProposesIntoAFileThatAShellHasMade) {
+  reactor::temporary_folder folder;
+  const std::string releases = folder.path() + "/releases";
+  std::filesystem::create_directories(releases + "/capa/v34.6.0");
+  std::filesystem::copy(data + "/capa/v34.5.0.yaml", releases + "/capa/v34.5.0.yaml");
+  folder.write("available.yaml", "kubernetes: [1.34.12]\n");
+  const std::vector<std::string> bump = {
+      "bump", "aws", "34.5.0", "--dir", releases, "--available", folder.path() + "/available.yaml",
+      "-o",   "json"};
+  for (const char* made : {"releases/capa/v34.6.0/release.yaml", "releases/capa/v34.7.0.yaml"}) {
+    folder.write(made, "");
+    const outcome o = run(bump);
+    EXPECT_EQ(o.code, 0) << made << o.err;
+    EXPECT_THAT(o.out, HasSubstr("aws-34.6.0"));
+    EXPECT_NE(run({"check", releases}).code, 0) << "an empty file is no Release";
+  }
+  folder.write("releases/capa/v34.7.0.yaml", "\n");
+  EXPECT_EQ(run(bump).code, 1) << "one that says nothing is read as before";
+}
+
 TEST(ReleaseCommand, ListsImagesThatNobodyBuilt) {
   reactor::temporary_folder folder;
   folder.write("built", "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs\n");
