@@ -219,10 +219,15 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
 
   arguments ask_boot{"cat", "/proc/sys/kernel/random/boot_id"};
   auto boot = co_await execute(std::move(ask_boot), short_time);
-  if (boot && boot->succeeded()) out.boot.id = first_line(boot->out);
+  const auto note = [&out](const char* what, const auto& ended) {
+    const bool read = ended && ended->succeeded();
+    out.unread.emplace_back(what, read ? std::string() : why_of(ended));
+    return read;
+  };
+  if (note("the boot's id", boot)) out.boot.id = first_line(boot->out);
   arguments ask_soft{"systemctl", "show", "--property=SoftRebootsCount", "--value"};
   auto soft = co_await execute(std::move(ask_soft), short_time);
-  if (soft && soft->succeeded())
+  if (note("how often it was soft-rebooted", soft))
     out.boot.soft_reboots = std::strtoull(soft->out.c_str(), nullptr, 10);
 
   // Both reboot the host on their own, past every slot.
@@ -234,11 +239,17 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
   auto kured = co_await execute(std::move(ask_kured), short_time);
   if (kured && kured->succeeded()) out.uncoordinated.emplace_back("kured");
   auto staging = co_await image_being_staged();
+  out.unread.emplace_back("whether it is staging an image",
+                          staging ? std::string() : reactor::reason_of(staging.error()));
   if (staging) out.staging = std::move(*staging);
   const auto read = [](const reactor::rooted_files& files) {
     return files.load(staged_file, most_image_bytes);
   };
   auto staged = co_await loop_.offload(read, files_);
+  const bool lost = !staged && staged.error().code != reactor::errc::not_found &&
+                    staged.error().code != std::errc::no_such_file_or_directory;
+  out.unread.emplace_back("which image was staged last",
+                          lost ? staged.error().message() : std::string());
   if (staged) out.staged = first_line(*staged);
   traits_ = out;
   co_return out;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bootc {
@@ -40,6 +41,8 @@ struct host_traits {
   std::string staged;
   // what else reboots this host on its own: unit or process names
   std::vector<std::string> uncoordinated;
+  // each part above that may be missing without an error, with why it is; empty = it was read
+  std::vector<std::pair<std::string, std::string>> unread;
 };
 
 enum class host_action {

@@ -21,6 +21,9 @@ namespace {
 /// What else reboots the host is installed and started long after the daemon.
 constexpr reactor::nanoseconds inspect_every = std::chrono::hours(1);
 
+/// What is read of the host, as the log names it.
+constexpr const char *inspection = "what the host can", *bootc_status = "bootc status";
+
 k8s::informer_options one_object(const std::string& node, const reactor::logger& log) {
   k8s::informer_options out;
   out.log = log;
@@ -175,12 +178,26 @@ void node_daemon::log_fault(const bootc_node_status& decided) {
   const condition* degraded = find_condition(decided.conditions, node_condition::degraded);
   if (!degraded) return;
   std::string fault = degraded->status == "True" ? degraded->message : std::string();
-  if (fault == logged_fault_) return;
+  const bool is_in_the_log = !fault.empty() && fault == agent_.host_problem();  // tell_unread()
+  if (is_in_the_log || fault == logged_fault_) return;
   if (fault.empty())
     log_.info("the node is healthy again");
   else
     log_.warning("the node is degraded", {{"why", fault}});
   logged_fault_ = std::move(fault);
+}
+
+/// Logs that a part of the host cannot be read, once for each reason, and that it can be read again.
+void node_daemon::tell_unread(const std::string& what, const std::string& why) {
+  const auto told = unread_.find(what);
+  if (why.empty() ? told == unread_.end() : told != unread_.end() && told->second == why) return;
+  if (why.empty()) {
+    unread_.erase(told);
+    log_.info("the host can be read again", {{"what", what}});
+  } else {
+    unread_.insert_or_assign(what, why);
+    log_.warning("the host cannot be read", {{"what", what}, {"why", why}});
+  }
 }
 
 std::string node_daemon::host_problem() const {
@@ -191,17 +208,19 @@ awaitable<void> node_daemon::inspect() {
   auto traits = co_await reactor::with_deadline(
       loop_, machine_.inspect(), loop_.now() + options_.status_timeout, "inspect the host");
   if (traits) {
+    tell_unread(inspection, {});
+    for (const auto& [what, why] : traits->unread) tell_unread(what, why);
     agent_.on_traits(std::move(*traits));
     inspect_again_ = loop_.now() + inspect_every;
     co_return;
   }
-  if (agent_.knows_host()) {  // what was found out before still holds
-    inspect_again_ = loop_.now() + inspect_every;
-    co_return;
-  }
   if (reactor::is_cancelled(traits.error())) co_return;
-  log_.warning("the host cannot be inspected", {{"why", traits.error()}});
-  agent_.on_uninspected(reactor::reason_of(traits.error()), loop_.now());
+  const std::string why = reactor::reason_of(traits.error());
+  tell_unread(inspection, why);
+  if (agent_.knows_host())  // what was found out before still holds
+    inspect_again_ = loop_.now() + inspect_every;
+  else
+    agent_.on_uninspected(why, loop_.now());
 }
 
 awaitable<void> node_daemon::read_host() {
@@ -210,6 +229,7 @@ awaitable<void> node_daemon::read_host() {
   if (!text) {
     const auto& why = text.error();
     if (reactor::is_cancelled(why)) co_return;
+    tell_unread(bootc_status, reactor::reason_of(why));
     if (why.code == reactor::errc::closed) {
       agent_.on_host_updated_by_others(why.detail, loop_.now());
       co_return;
@@ -218,6 +238,7 @@ awaitable<void> node_daemon::read_host() {
     co_return;
   }
   auto status = parse_host_status(*text);
+  tell_unread(bootc_status, status ? std::string() : status.error().detail);
   if (status)
     agent_.on_host(std::move(*status));
   else

@@ -9,6 +9,7 @@
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,7 @@ private:
   awaitable<void> follow_progress();
   awaitable<void> run_command(host_command command);
   void log_fault(const bootc_node_status& decided);
+  void tell_unread(const std::string& what, const std::string& why);
   awaitable<void> inspect();
   awaitable<void> read_host();
   awaitable<void> bring_auth(bootc_node_spec spec);
@@ -78,7 +80,8 @@ private:
   k8s::informer<bootc_node> informer_;
   std::optional<bootc_node> written_;
   node_agent agent_;
-  std::string logged_fault_;  // the last that log_fault told of
+  std::string logged_fault_;                   // the last that log_fault told of
+  std::map<std::string, std::string> unread_;  // what of the host cannot be read: why
   struct auth {
     std::optional<secret_ref> ref;
     std::string hash;

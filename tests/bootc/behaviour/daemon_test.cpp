@@ -41,6 +41,7 @@ public:
 
   std::string inspect_failure;
   std::vector<std::string> uncoordinated;
+  std::vector<std::pair<std::string, std::string>> unread;
   std::string progress_line;  // what a stage says of its progress, where the host offers it
   std::string begun;          // a stage that an earlier daemon began
   bool left = false;          // to itself, with what it is doing
@@ -58,6 +59,7 @@ public:
     host_traits t;
     t.staging = begun;
     t.uncoordinated = uncoordinated;
+    t.unread = unread;
     t.progress = !progress_line.empty();
     t.boot.id = "boot-1";
     co_return t;
@@ -245,16 +247,81 @@ TEST(DaemonBehaviour, AFailedActionIsInTheLogByItsName) {
 
 TEST(DaemonBehaviour, WhatTheObjectShowsAsWrongIsInTheLogOnce) {
   play_daemon([](daemon_stage& d) -> awaitable<void> {
-    d.machine.status_failure = "bootc status: exit status 1";
+    d.machine.shown =
+        R"({"apiVersion":"org.containers.bootc/v1","kind":"BootcHost","status":{"booted":null}})";
     co_await d.object('a');
     d.daemon.start();
-    co_await d.until("Idle",
-                     "populating bootc fields: getting bootc status: bootc status: exit status 1");
+    co_await d.until("Idle", "bootc status has no booted entry");
     for (int i = 0; i < 3; ++i) {
       d.machine.change();
       co_await d.s.loop().sleep_for(1s);
     }
     EXPECT_EQ(d.log->count("the node is degraded"), 1u);
+  });
+}
+
+TEST(DaemonBehaviour, AHostThatCannotBeReadIsInTheLogOnceForEachReason) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    const auto looked_at_again = [&d]() -> awaitable<void> {
+      for (int i = 0; i < 3; ++i) {
+        d.machine.change();
+        co_await d.s.loop().sleep_for(1s);
+      }
+    };
+    d.machine.status_failure = "bootc status: exit status 1";
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle",
+                     "populating bootc fields: getting bootc status: bootc status: exit status 1");
+    co_await looked_at_again();
+    EXPECT_EQ(d.log->count("the host cannot be read"), 1u);
+    EXPECT_EQ(d.log->last("the host cannot be read")->field("what"), "bootc status");
+    EXPECT_EQ(d.log->last("the host cannot be read")->field("why"), "bootc status: exit status 1");
+    EXPECT_EQ(d.log->count("the node is degraded"), 0u) << "one cause, one line";
+    d.machine.status_failure = "";
+    d.machine.shown = "no JSON";
+    co_await looked_at_again();
+    EXPECT_EQ(d.log->count("the host cannot be read"), 2u) << "another reason";
+    EXPECT_EQ(d.log->count("the host can be read again"), 0u);
+    d.machine.shown = status_of('a');
+    d.machine.change();
+    co_await d.until("Idle");
+    EXPECT_EQ(d.log->count("the host can be read again"), 1u);
+    EXPECT_EQ(d.log->last("the host can be read again")->field("what"), "bootc status");
+  });
+}
+
+TEST(DaemonBehaviour, WhatAnInspectionLeavesOutIsInTheLogToo) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    if (stage::live()) co_return;
+    d.machine.unread = {{"the boot's id", "cat: permission denied"}, {"something else", ""}};
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle");
+    EXPECT_EQ(d.log->count("the host cannot be read"), 1u);
+    EXPECT_EQ(d.log->last("the host cannot be read")->field("what"), "the boot's id");
+    co_await d.s.loop().sleep_for(1h + 5min);  // inspected again
+    EXPECT_EQ(d.log->count("the host cannot be read"), 1u);
+    d.machine.unread = {{"the boot's id", ""}};
+    co_await d.s.loop().sleep_for(1h + 5min);
+    EXPECT_EQ(d.log->count("the host can be read again"), 1u);
+  });
+}
+
+TEST(DaemonBehaviour, AHostThatCannotBeInspectedIsInTheLogOnceForEachReason) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    if (stage::live()) co_return;
+    d.machine.inspect_failure = "nsenter: permission denied";
+    d.daemon.start();  // there is no object that shows it
+    co_await d.s.loop().sleep_for(1h);
+    EXPECT_EQ(d.log->count("the host cannot be read"), 1u);
+    EXPECT_EQ(d.log->last("the host cannot be read")->field("what"), "what the host can");
+    d.machine.inspect_failure = "bootc: no such file";
+    co_await d.s.loop().sleep_for(1h);
+    EXPECT_EQ(d.log->count("the host cannot be read"), 2u);
+    d.machine.inspect_failure.clear();
+    co_await d.s.loop().sleep_for(1h);
+    EXPECT_EQ(d.log->count("the host can be read again"), 1u);
   });
 }
 
