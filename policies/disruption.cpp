@@ -181,6 +181,9 @@ hook disruption_hook() {
       now_described()};
   h.answer = answer_shape();
   h.typical = typical_questions;
+  h.takes = [](const value& answer, const hook::asking&) {
+    return outcome_of(read_disruption_answer(answer));
+  };
   h.instructions = disruption_instructions(10);
   return h;
 }

@@ -184,6 +184,9 @@ hook rollout_hook() {
       now_described()};
   h.answer = answer_shape();
   h.typical = typical_questions;
+  h.takes = [](const value& answer, const hook::asking&) {
+    return outcome_of(read_rollout_answer(answer, rollout_input()));
+  };
   h.instructions = rollout_instructions(10);
   return h;
 }

@@ -147,16 +147,24 @@ hook versions_hook() {
       "or a Release changed";
   h.failure = "what was answered last stays; without such an answer the unit is held";
   h.budget = "200,000 instructions and 500 a version";
-  h.arguments = {{"unit", shape_of<versions_question>(), "the unit that it is about", {}, false, {}},
-                 {"catalogue",
-                  shape_of<std::vector<catalogue_entry>>(),
-                  "what there is to choose from",
-                  {},
-                  false,
-                  {}},
-                 now_described()};
+  h.arguments = {
+      {"unit", shape_of<versions_question>(), "the unit that it is about", {}, false, {}},
+      {"catalogue",
+       shape_of<std::vector<catalogue_entry>>(),
+       "what there is to choose from",
+       {},
+       false,
+       {}},
+      now_described()};
   h.answer = answer_shape();
   h.typical = typical_questions;
+  h.takes = [](const value& answer, const hook::asking& of) {
+    versions_question q;
+    const value catalogue = plain_argument(of.question, 1);
+    if (const value::array* all = catalogue.if_array())
+      for (const value& one : *all) q.catalogue.push_back({.version = one.text_of("version")});
+    return outcome_of(read_versions_answer(answer, q));
+  };
   h.instructions = instructions_for(10);
   return h;
 }

@@ -1,16 +1,16 @@
 #include "releases/api.hpp"
 
+#include "app/api/setup.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/host/host.hpp"
-#include "releases/rules/hooks.hpp"
-#include "releases/trains/hooks.hpp"
 #include "releases/conditions.hpp"
 #include "releases/events.hpp"
 #include "releases/hold.hpp"
 #include "releases/home_releases.hpp"
 #include "releases/release_pools.hpp"
-#include "app/api/setup.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/trains/hooks.hpp"
 
 #include <algorithm>
 #include <map>
@@ -125,14 +125,11 @@ units::api api(settings s) {
   a.events.assign(release_event::table.begin(), release_event::table.end());
   a.conditions.assign(release_conditions.begin(), release_conditions.end());
   a.make = making(std::move(s));
-  // Known by name: their packs load, and nothing is said about fields.
-  const auto by_name = [&a](std::string_view name, const char* api) {
-    policies::hook& h = a.hooks.emplace_back();
-    h.name = name;
-    h.apis = {api};
-  };
-  for (const std::string_view name : policies::releases::hooks) by_name(name, "releases");
-  for (const std::string_view name : policies::trains::hooks) by_name(name, "trains");
+  a.hooks = {policies::releases::map_hook(), policies::releases::diff_hook()};
+  for (std::vector<policies::hook> more :
+       {policies::releases::planning_hooks(), policies::releases::offering_hooks(),
+        policies::trains::train_hooks()})
+    a.hooks.insert(a.hooks.end(), more.begin(), more.end());
   a.settings = [](app::flags&) {
     return [](units::api& to, const units::process_facts& p) -> reactor::result<void> {
       to.make = making({{p.release_label, p.provider_label}, p.ns});

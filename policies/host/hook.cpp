@@ -1,5 +1,7 @@
 #include "policies/host/hook.hpp"
 
+#include "policies/host/record/record.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -136,6 +138,10 @@ const hook* find_hook(const hook_list& all, std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
+value plain_argument(const std::vector<argument>& question, std::size_t at) {
+  return at < question.size() ? plain_of(question[at]) : value();
+}
+
 value names_of(const hook_list& all) {
   value::object families;
   for (const hook& h : all) {
@@ -149,7 +155,10 @@ value names_of(const hook_list& all) {
 value arguments_of(const hook_list& all) {
   value::object hooks;
   for (const hook& h : all) {
-    if (!h.is_described()) continue;
+    if (!h.is_described()) {
+      if (h.takes) hooks[h.name] = value::object();
+      continue;
+    }
     value::array arguments;
     for (const shape_member& a : h.arguments)
       arguments.push_back(

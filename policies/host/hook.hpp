@@ -33,6 +33,15 @@ struct hook {
   /// `instructions`. May be empty.
   std::function<std::vector<std::vector<argument>>(const pack&)> typical;
   std::int64_t instructions = 200'000;
+  /// What an answer is to: the arguments, as views or, in a test, as tables; and what the pack says
+  /// in `composes`.
+  struct asking {
+    const std::vector<argument>& question;
+    const value& composes;
+  };
+  /// Refuses what the caller of the hook refuses, with the same function: for tests of packs and for
+  /// checks. Never empty for a hook that is asked.
+  std::function<reactor::result<void>(const value& answer, const asking& of)> takes = {};
   /// The APIs whose objects it is asked about, as `applies.apis` names them; empty: not known.
   std::vector<std::string> apis = {};
 
@@ -40,6 +49,16 @@ struct hook {
   std::string function() const { return name.substr(name.find('.') + 1); }
   bool is_described() const { return !question.empty(); }
 };
+
+/// Whether it is a fault.
+template <class T>
+reactor::result<void> outcome_of(const reactor::result<T>& r) {
+  if (!r) return r.error();
+  return {};
+}
+
+/// An argument as plain data; null where there is none.
+value plain_argument(const std::vector<argument>& question, std::size_t at);
 
 /// What a host, a check or a test knows of; nothing: every name is taken, nothing is checked.
 using hook_list = std::vector<hook>;
@@ -49,7 +68,8 @@ const hook* find_hook(const hook_list& all, std::string_view name);
 
 /// For the sandbox's own use, a pack's: {rollout = {"plan"}}.
 value names_of(const hook_list& all);
-/// The same, its tests': {["rollout.plan"] = {arguments}}.
+/// The same, its tests': {["rollout.plan"] = {arguments}}; without arguments where they are not
+/// described.
 value arguments_of(const hook_list& all);
 
 /// docs/hooks.md

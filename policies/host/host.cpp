@@ -29,26 +29,6 @@ bool may_be_otherwise_soon(const fault& f) {
          f.code == make_error_code(errc::closed);
 }
 
-/// "default/policy.lua:3: unexpected symbol" taken apart.
-struct placed_reason {
-  std::string file;
-  int line = 0;
-  std::string reason;
-};
-
-placed_reason take_apart(const std::string& text) {
-  const std::size_t file_end = text.find(".lua:");
-  if (file_end == std::string::npos || text.find_first_of(" \n") < file_end) return {{}, 0, text};
-  std::size_t at = file_end + 5;
-  int line = 0;
-  while (at < text.size() && text[at] >= '0' && text[at] <= '9' && line < 1'000'000)
-    line = line * 10 + (text[at++] - '0');
-  const std::size_t reason = text.compare(at, 2, ": ") == 0 ? at + 2
-                             : text[at] == ' '              ? at + 1
-                                                            : at;
-  return {text.substr(0, file_end + 4), line, text.substr(reason)};
-}
-
 }  // namespace
 
 std::string_view to_string(pack_event::kind k) {
@@ -77,6 +57,7 @@ struct host::entry {
   pack_files seen;                      // what was looked at last, taken or refused
   reactor::wall_time loaded_at{};
   std::optional<policy_fault> fault;
+  std::map<std::string, std::uint64_t> asked;  // by hook
   std::string refused;
   bool has_left = false;  // its folder is gone, and it stays in force
 };
@@ -212,6 +193,7 @@ awaitable<result<void>> host::look(std::size_t root_index, reason why) {
       report(pack_event::kind::refused, r.path, nullptr, sources.error());
     }
   } while (r.again);
+  if (on_looked) on_looked(r.path);
   co_return outcome;
 }
 
@@ -241,9 +223,7 @@ awaitable<result<void>> host::take(std::size_t root_index, reason why,
       for (const entry& e : r.entries) {
         if (e.folder != source.folder && e.current && is_there(e.folder) &&
             e.current->about().name == (*fresh)->about().name)
-          fresh = make_fault(
-              errc::refused, "load policy pack " + source.folder,
-              "its name " + e.current->about().name + " belongs to the pack in " + e.folder);
+          fresh = name_is_taken_by(e.folder, source.folder, e.current->about().name);
         name_is_taken = !fresh;
         if (name_is_taken) break;
       }
@@ -312,38 +292,20 @@ void host::forget_those_that_left(std::size_t root_index, reason why,
   for (const entry& e : gone) report(pack_event::kind::removed, e.folder, e.current.get());
 }
 
-/// Loads a pack aside and runs its tests.
+/// Loads a pack aside, with its tests.
 awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_files files,
                                                        author by) {
   if (auto known = options_.shelf ? options_.shelf->find(folder, files, by) : nullptr)
     co_return known;
-  auto loaded = co_await pack::load(loop_, folder, files, options_.limits, by);
   // Our own are the bytes that the build has tested; every start, and every run of a simulation,
   // would run them again.
-  const auto keep = [&] {
-    if (loaded && options_.shelf) options_.shelf->keep(*loaded, by);
-  };
-  if (!loaded || by == author::ourselves || !options_.run_tests) {
-    keep();
-    co_return loaded;
+  const bool tested = by != author::ourselves && options_.run_tests;
+  auto loaded = co_await pack::load(loop_, folder, files, options_.limits, by);
+  if (loaded && tested) {
+    auto passed = co_await pass_tests(loop_, folder, std::move(files), options_.limits);
+    if (!passed) co_return passed.error();
   }
-  auto tests = co_await run_pack_tests(loop_, folder, std::move(files), options_.limits);
-  if (!tests) co_return tests.error();
-  std::size_t failed = 0;
-  const test_outcome* first = nullptr;
-  for (const test_outcome& t : *tests) {
-    if (t.passed) continue;
-    if (failed++ == 0) first = &t;
-  }
-  if (first != nullptr) {
-    const placed_reason place = take_apart(first->message);
-    std::string why = place.file.empty() ? folder + "/" + first->file + ":0"
-                                         : place.file + ":" + std::to_string(place.line);
-    why += ": test \"" + first->name + "\" failed: " + place.reason;
-    if (failed > 1) why += " (and " + std::to_string(failed - 1) + " more)";
-    co_return make_fault(errc::refused, "test policy pack " + folder, why);
-  }
-  keep();
+  if (loaded && options_.shelf) options_.shelf->keep(*loaded, by);
   co_return loaded;
 }
 
@@ -462,6 +424,9 @@ awaitable<result<decision>> host::ask(std::shared_ptr<const pack> p, std::string
       return inner(proposed);
     };
   }
+  for (const auto& r : roots_)
+    for (entry& e : r->entries)
+      if (e.current == p) ++e.asked[hook];
   auto answered =
       co_await pack::call(p, hook, std::move(arguments), instructions, std::move(accept));
   if (!answered) {
@@ -544,6 +509,7 @@ std::vector<pack_status> host::status() const {
         s.digest = e->current->digest();
         s.order = e->current->about().order;
         s.hooks = e->current->about().hooks;
+        s.asked = e->asked;
         s.hidden = hidden.contains(s.name);
         names.insert(s.name);
       }

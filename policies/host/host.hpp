@@ -45,6 +45,7 @@ struct pack_status {
   bool stock = false;
   double order = 0;
   std::vector<std::string> hooks;
+  std::map<std::string, std::uint64_t> asked;  // how often, by hook; one that is missing: never
   std::string from;     // the folder of packs that it is in, as it was given; empty: the program
   bool hidden = false;  // one of its name comes before it
   reactor::wall_time loaded_at{};
@@ -90,6 +91,9 @@ public:
 
   std::function<void(const pack_event&)> on_event;
   std::function<void(const std::string& pack, const std::string& line)> on_log;
+
+  /// A folder or feed of packs, as it was given, was looked at: status() has what came of it.
+  std::function<void(const std::string& from)> on_looked;
 
   /// Sees every question with its answer, before whoever asked.
   std::function<void(const question_note&)> on_question;

@@ -235,11 +235,12 @@ int slip(lua_State* L) {
   return 1;
 }
 
-/// check_answer(hook, answer): raises what is wrong with it, for tests of packs.
+/// check_answer(hook, answer, composes, arguments…): raises what is wrong with the answer, for tests
+/// of packs. An argument that is no plain data is passed over.
 int check_answer(lua_State* L) {
   const std::string_view name = text_at(L, 1, "check_answer");
   luaL_checkany(L, 2);
-  lua_settop(L, 2);
+  const int given = lua_gettop(L);
   sandbox_state& state = sandbox_state::of(L);
   luaL_checkstack(L, 3 * static_cast<int>(state.limits.answer.depth) + 16, "answer");
   char why[400] = "";
@@ -249,8 +250,15 @@ int check_answer(lua_State* L) {
     auto answer = copy_out(L, 2, state.limits.answer);
     if (!answer) {
       fine = answer.error();
-    } else if (h != nullptr) {
-      fine = check(answer->what, h->answer);
+    } else if (h != nullptr && h->takes) {
+      const auto plain = [&](int at) {
+        auto copied = copy_out(L, at, state.limits.answer);
+        return copied ? std::move(copied->what) : value();
+      };
+      const value composes = plain(3);
+      std::vector<argument> question;
+      for (int i = 4; i <= given; ++i) question.emplace_back(plain(i));
+      fine = h->takes(answer->what, {question, composes});
     }
     if (!fine) std::snprintf(why, sizeof why, "%s", fine.error().detail.c_str());
   }

@@ -11,6 +11,7 @@ namespace {
 
 using reactor::awaitable;
 using reactor::errc;
+using reactor::fault;
 using reactor::make_fault;
 using reactor::result;
 
@@ -285,6 +286,44 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
   co_return outcomes;
 }
 
+placed_reason take_apart(const std::string& text) {
+  const std::size_t file_end = text.find(".lua:");
+  if (file_end == std::string::npos || text.find_first_of(" \n") < file_end) return {{}, 0, text};
+  std::size_t at = file_end + 5;
+  int line = 0;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9' && line < 1'000'000)
+    line = line * 10 + (text[at++] - '0');
+  const std::size_t reason = text.compare(at, 2, ": ") == 0 ? at + 2
+                             : text[at] == ' '              ? at + 1
+                                                            : at;
+  return {text.substr(0, file_end + 4), line, text.substr(reason)};
+}
+
+awaitable<result<void>> pass_tests(reactor::loop& l, std::string folder, pack_files files,
+                                   sandbox_limits limits) {
+  auto tests = co_await run_pack_tests(l, folder, std::move(files), std::move(limits));
+  if (!tests) co_return tests.error();
+  std::size_t failed = 0;
+  const test_outcome* first = nullptr;
+  for (const test_outcome& t : *tests) {
+    if (t.passed) continue;
+    if (failed++ == 0) first = &t;
+  }
+  if (first == nullptr) co_return result<void>();
+  const placed_reason place = take_apart(first->message);
+  std::string why = place.file.empty() ? folder + "/" + first->file + ":0"
+                                       : place.file + ":" + std::to_string(place.line);
+  why += ": test \"" + first->name + "\" failed: " + place.reason;
+  if (failed > 1) why += " (and " + std::to_string(failed - 1) + " more)";
+  co_return make_fault(errc::refused, "test policy pack " + folder, why);
+}
+
+fault name_is_taken_by(const std::string& other_folder, const std::string& folder,
+                       const std::string& name) {
+  return make_fault(errc::refused, "load policy pack " + folder,
+                    "its name " + name + " belongs to the pack in " + other_folder);
+}
+
 bool pack_report::passed() const {
   return !fault && slips.empty() &&
          std::all_of(tests.begin(), tests.end(), [](const test_outcome& t) { return t.passed; }) &&
@@ -295,11 +334,13 @@ awaitable<std::vector<hook_trial>> try_hooks(std::shared_ptr<const pack> of, sha
   std::vector<hook_trial> trials;
   if (!hooks) co_return trials;
   for (const hook& h : *hooks) {
-    if (!h.is_described() || !h.typical || !of->has(h.name)) continue;
+    if (!h.typical || !of->has(h.name)) continue;
     hook_trial trial{h.name, {}, {}, h.instructions};
     std::vector<std::vector<argument>> questions = h.typical(*of);
     for (std::vector<argument>& question : questions) {
-      judge accept = [hooks, &h](const value& v) { return check(v, h.answer); };
+      judge accept = [hooks, &h, of, question](const value& v) {
+        return h.takes(v, {question, of->about().composes});
+      };
       auto said =
           co_await pack::call(of, h.name, std::move(question), h.instructions, std::move(accept));
       if (said && !said->accepted)
@@ -342,6 +383,11 @@ awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hook
       if (const hook* h = hooks ? find_hook(*hooks, name) : nullptr) answered.push_back(*h);
     }
     report.slips = find_slips(source.files, answered);
+    auto passed = co_await pass_tests(l, source.folder, source.files, limits);
+    if (!passed) {
+      report.fault = passed.error();
+      co_return report;
+    }
   } else {
     const bool whole = how == depth::tests;
     if (whole) limits.coverage = std::make_shared<line_coverage>();
@@ -371,6 +417,10 @@ awaitable<result<std::vector<pack_report>>> examine_all(reactor::loop& l, std::s
   std::vector<pack_report> reports;
   for (pack_source& source : *sources) {
     auto report = co_await examine(l, std::move(source), hooks, how);
+    // As a service that reads the folder: the second one of a name is not taken.
+    for (const pack_report& other : reports)
+      if (!report.fault && !other.fault && other.name == report.name)
+        report.fault = name_is_taken_by(other.folder, report.folder, report.name);
     reports.push_back(std::move(report));
     if (how == depth::tests_until_one_fails && !reports.back().passed()) break;
   }

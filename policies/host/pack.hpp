@@ -110,6 +110,23 @@ reactor::awaitable<reactor::result<std::vector<test_outcome>>> run_pack_tests(
     reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {},
     run_tests which = run_tests::all);
 
+/// "default/policy.lua:3: unexpected symbol" taken apart.
+struct placed_reason {
+  std::string file;
+  int line = 0;
+  std::string reason;
+};
+placed_reason take_apart(const std::string& text);
+
+/// The same as one answer: what a service asks of a pack before it takes it.
+/// Errors   errc::refused: the first test that fails, with file and line, and how many more do.
+reactor::awaitable<reactor::result<void>> pass_tests(reactor::loop& l, std::string folder,
+                                                     pack_files files, sandbox_limits limits);
+
+/// Why the pack in `folder` is not taken: in the same folder of packs one of its name is.
+reactor::fault name_is_taken_by(const std::string& other_folder, const std::string& folder,
+                                const std::string& name);
+
 /// One pack as found on disk, or why it cannot be read.
 struct pack_source {
   // relative to the folder of packs; its own name for a folder that is itself a pack
@@ -168,7 +185,8 @@ struct pack_report {
 ///           hooks are tried nor the packs after it.
 reactor::awaitable<reactor::result<std::vector<pack_report>>> test_packs(
     reactor::loop& l, std::string root, shared_hooks hooks = {}, run_tests which = run_tests::all);
-/// The same without tests, but with the names in its source that nothing has.
+/// The same without the lines that tests reach and with no more of them than a service runs before it
+/// takes a pack, but with the names in its source that nothing has.
 reactor::awaitable<reactor::result<std::vector<pack_report>>> check_packs(reactor::loop& l,
                                                                           std::string root,
                                                                           shared_hooks hooks);

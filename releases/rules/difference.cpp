@@ -2,6 +2,8 @@
 
 #include "releases/rules/answer.hpp"
 #include "releases/rules/ask.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/rules/typical.hpp"
 #include "releases/rules/views.hpp"
 
 #include <algorithm>
@@ -85,6 +87,14 @@ result<diff_answer> read_diff_answer(const value& answer) {
   if (wrong) return *wrong;
   out.verdict = decide(out.findings);
   return out;
+}
+
+hook diff_hook() {
+  diff_question q;
+  q.base = typical_release();
+  q.release = typical_release_after();
+  const std::size_t entries = entries_of(q);
+  return hook_of("release.diff", std::move(q), entries, read_diff_answer);
 }
 
 reactor::awaitable<result<diff_answer>> diff_releases(

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <string_view>
+#include "policies/host/hook.hpp"
+
+#include <vector>
 
 namespace policies::releases {
 
-/// The questions about Releases, by their names.
-inline constexpr std::string_view hooks[] = {
-    "release.map",       "release.diff",   "release.gate", "release.bump", "release.path",
-    "release.lifecycle", "release.folder", "release.pin",  "release.join", "release.publish"};
+/// The questions about Releases. Their fields are not described; what is taken of an answer is.
+hook map_hook();
+hook diff_hook();
+std::vector<hook> planning_hooks();  // gate, bump, path, lifecycle
+std::vector<hook> offering_hooks();  // folder, pin, join, publish
 
 }  // namespace policies::releases

@@ -1,6 +1,8 @@
 #include "releases/rules/mapping.hpp"
 
 #include "releases/rules/answer.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/rules/typical.hpp"
 #include "releases/rules/views.hpp"
 
 namespace policies {
@@ -103,6 +105,21 @@ result<map_answer> read_map_answer(const value& answer, const map_question& ques
   }
   if (wrong) return *wrong;
   return out;
+}
+
+hook map_hook() {
+  map_question q;
+  q.release = typical_release();
+  hook h = hook_of<map_answer>("release.map", std::move(q), 4, nullptr);
+  h.takes = [](const value& answer, const hook::asking& of) {
+    map_question asked;
+    const value question = plain_argument(of.question, 0);
+    const value* pools = question.find("pools");
+    if (const value::array* all = pools ? pools->if_array() : nullptr)
+      for (const value& one : *all) asked.pools.push_back({.name = one.text_of("name")});
+    return outcome_of(read_map_answer(answer, asked));
+  };
+  return h;
 }
 
 reactor::awaitable<result<map_answer>> map_release(host& packs, subject s,

@@ -3,6 +3,8 @@
 #include "releases/rules/answer.hpp"
 #include "releases/rules/ask.hpp"
 #include "releases/rules/fields.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/rules/typical.hpp"
 #include "releases/rules/views.hpp"
 
 #include <boost/json.hpp>
@@ -230,6 +232,31 @@ bool equal(const request_block& a, const request_block& b) {
 }
 
 }  // namespace
+
+std::vector<hook> offering_hooks() {
+  folder_question folder;
+  folder.folder = "capa";
+  folder.releases = {typical_release(), typical_release_after()};
+  pin_question pin;
+  pin.release = "34.4.1";
+  pin.name = "flatcar";
+  pin.version = "4593.2.3";
+  pin.folders.emplace_back();
+  pin.folders.back().folder = "capa";
+  pin.folders.back().file = "capa/requests.yaml";
+  pin.folders.back().has = true;
+  join_question join;
+  join.kind = "minor";
+  join.providers = {{"aws", {"34.4.1", "34.5.0"}}, {"azure", {"34.4.0"}}};
+  publish_question publish;
+  publish.release = typical_release();
+  std::vector<hook> all;
+  all.push_back(hook_of("release.folder", std::move(folder), 2, read_folder));
+  all.push_back(hook_of("release.pin", std::move(pin), 2, read_pin));
+  all.push_back(hook_of("release.join", std::move(join), 4, read_join));
+  all.push_back(hook_of("release.publish", std::move(publish), 4, read_published));
+  return all;
+}
 
 reactor::awaitable<result<folder_answer>> judge_folder(
     host& packs, subject s, std::shared_ptr<const folder_question> question) {

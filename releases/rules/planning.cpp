@@ -3,6 +3,8 @@
 #include "releases/rules/answer.hpp"
 #include "releases/rules/ask.hpp"
 #include "releases/rules/fields.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/rules/typical.hpp"
 #include "releases/rules/views.hpp"
 
 #include <boost/json.hpp>
@@ -196,6 +198,29 @@ result<lifecycle_answer> read_lifecycle_answer(const value& answer) {
   lifecycle_answer out;
   out.releases = from.list<lifecycle_row>("releases", read_lifecycle_row);
   return concluded(from, wrong, std::move(out));
+}
+
+std::vector<hook> planning_hooks() {
+  gate_question gate;
+  gate.step.base = typical_release();
+  gate.step.release = typical_release_after();
+  gate.stage = {"development", "active", "", "", -1};
+  bump_question bump;
+  bump.base = typical_release();
+  bump.kind = "patch";
+  bump.available = {{"flatcar", {"4593.2.3", "4593.2.4"}}};
+  path_question path;
+  path.releases = {typical_release(), typical_release_after()};
+  path.from = "34.4.1";
+  path.to = "34.5.0";
+  lifecycle_question life;
+  life.releases = path.releases;
+  std::vector<hook> all;
+  all.push_back(hook_of("release.gate", std::move(gate), 20, read_diff_answer));
+  all.push_back(hook_of("release.bump", std::move(bump), 200, read_bump_answer));
+  all.push_back(hook_of("release.path", std::move(path), 64, read_path_answer));
+  all.push_back(hook_of("release.lifecycle", std::move(life), 2, read_lifecycle_answer));
+  return all;
 }
 
 reactor::awaitable<result<diff_answer>> may_pass(host& packs, subject s,

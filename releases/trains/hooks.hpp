@@ -1,11 +1,12 @@
 #pragma once
 
-#include <string_view>
+#include "policies/host/hook.hpp"
+
+#include <vector>
 
 namespace policies::trains {
 
-/// The questions about trains, by their names.
-inline constexpr std::string_view hooks[] = {"train.check", "train.plan", "train.promote",
-                                             "train.match", "train.sources"};
+/// The questions about trains. Their fields are not described; what is taken of an answer is.
+std::vector<policies::hook> train_hooks();
 
 }  // namespace policies::trains

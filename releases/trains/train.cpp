@@ -2,6 +2,7 @@
 
 #include "formats/yaml/yaml.hpp"
 #include "releases/rules/answer.hpp"
+#include "releases/trains/hooks.hpp"
 
 #include <boost/json.hpp>
 
@@ -252,6 +253,60 @@ result<source_answer> read_sources(const value& answer) {
 }
 
 }  // namespace
+
+namespace {
+
+/// A hook that is told the document `asked`.
+policies::hook hook_of(std::string_view name, value asked,
+                       result<void> (*read)(const value& answer)) {
+  policies::hook h;
+  h.name = std::string(name);
+  h.apis = {"trains"};
+  h.instructions =
+      unit_instructions + instructions_per_train + instructions_per_value * values_in(asked);
+  h.typical = [asked = std::move(asked)](const pack&) {
+    std::vector<std::vector<argument>> all(1);
+    all.front().emplace_back(asked);
+    return all;
+  };
+  h.takes = [read](const value& answer, const policies::hook::asking&) { return read(answer); };
+  return h;
+}
+
+value typical_train() {
+  constexpr std::string_view text =
+      "train: v0.18.0\nphase: candidate\nnow: \"2026-11-27T00:00:00Z\"\nprojects:\n"
+      "- {name: Kata, release: 3.25.0}\n"
+      "- {name: Trustee, candidate: f342a12115c67ea3af769fcd57e450f569ff7377}\n"
+      "steps:\n- {id: kata-pick, state: done, evidence: 3.25.0, owner: ana}\n";
+  auto read = read_train(text, "train.yaml");
+  return read ? std::move(*read) : value();
+}
+
+value with(value document, const char* field, value::object said) {
+  std::get<value::object>(document.data).emplace(field, std::move(said));
+  return document;
+}
+
+}  // namespace
+
+std::vector<policies::hook> train_hooks() {
+  const auto judge_train = [](const value& answer) {
+    return outcome_of(read_train_answer(answer));
+  };
+  std::vector<policies::hook> all;
+  all.push_back(hook_of(name_of(hook::check), typical_train(), judge_train));
+  all.push_back(hook_of(name_of(hook::plan), typical_train(), judge_train));
+  all.push_back(hook_of(name_of(hook::promote),
+                        with(typical_train(), "promote", {{"project", "Kata"}, {"tag", "v0.18.0"}}),
+                        judge_train));
+  all.push_back(hook_of(name_of(hook::match),
+                        with(typical_train(), "match", {{"train", "v0.18.0"}}), judge_train));
+  all.push_back(hook_of(
+      "train.sources", value::object{{"project", "Kata"}, {"files", value::object()}},
+      [](const value& answer) -> result<void> { return outcome_of(read_sources(answer)); }));
+  return all;
+}
 
 reactor::awaitable<result<source_answer>> ask_sources(host& packs, subject s, std::string project,
                                                       std::map<std::string, std::string> files) {

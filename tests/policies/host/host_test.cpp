@@ -2,10 +2,10 @@
 #include "policies/host/host.hpp"
 
 #include "policies/disruption.hpp"
-#include "releases/rules/hooks.hpp"
-#include "releases/trains/hooks.hpp"
 #include "policies/versions.hpp"
 #include "reactor/turn.hpp"
+#include "releases/rules/hooks.hpp"
+#include "releases/trains/hooks.hpp"
 #include "run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -38,8 +38,11 @@ void add_hook(hook_list& to, std::string_view name) {
 }
 
 void add_release_hooks(hook_list& to) {
-  for (const std::string_view name : releases::hooks) add_hook(to, name);
-  for (const std::string_view name : trains::hooks) add_hook(to, name);
+  add_hook(to, releases::map_hook().name);
+  add_hook(to, releases::diff_hook().name);
+  for (const auto& more :
+       {releases::planning_hooks(), releases::offering_hooks(), trains::train_hooks()})
+    for (const hook& h : more) add_hook(to, h.name);
 }
 
 sandbox_limits that_know_hooks() {
