@@ -12,6 +12,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <sstream>
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -90,6 +93,46 @@ TEST(FleetFile, NonsenseIsRefusedByItsPath) {
   EXPECT_NE(problem(std::string(70'000, '#')).find("more than 64 KiB"), std::string::npos);
 }
 
+const std::string examples = WINDLASS_SOURCE_DIR "/deploy/examples/fleet/";
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  EXPECT_TRUE(in) << path;
+  return text.str();
+}
+
+/// The fields that are known at some place, as its message names them.
+std::vector<std::string> known_at(const std::string& yaml) {
+  const std::string said = problem(yaml);
+  std::stringstream names(said.substr(said.rfind("known are ") + 10));
+  std::vector<std::string> out;
+  for (std::string name; names >> name;) {
+    if (name.ends_with(',')) name.pop_back();
+    out.push_back(name);
+  }
+  return out;
+}
+
+TEST(FleetFile, EachFieldIsInItsPage) {
+  const std::string page = bytes_of(WINDLASS_SOURCE_DIR "/docs/simulating.md");
+  const std::pair<const char*, const char*> places[] = {
+      {"x: 1", ""},
+      {"clusters: [{name: a, x: 1}]", "clusters[]."},
+      {"clusters: [{name: a, pool: {x: 1}}]", "clusters[].pool."},
+      {"clusters: [{name: a}]\nhosts: {x: 1}", "hosts."}};
+  for (const auto& [yaml, path] : places) {
+    const auto known = known_at(yaml);
+    EXPECT_GE(known.size(), 2u) << yaml;
+    for (const std::string& name : known) {
+      const bool is_parent = name == "pool" || name == "hosts";
+      EXPECT_NE(page.find("| `" + std::string(path) + name + (is_parent ? "." : "` |")), page.npos)
+          << path << name;
+    }
+  }
+}
+
 simulate::campaign small(std::uint64_t seeds) {
   simulate::campaign c;
   c.apis = cli::apis();
@@ -130,6 +173,64 @@ TEST(Simulate, TheOutcomeIsTheSameHoweverManyRunSideBySide) {
     other.erase(measured);
   }
   EXPECT_EQ(one, other);
+}
+
+simulate::campaign of_the_example() {
+  const auto fleet = read_fleet(bytes_of(examples + "fleet.yaml"), "fleet.yaml");
+  EXPECT_TRUE(fleet) << (fleet ? "" : fleet.error().message());
+  simulate::campaign c = small(2);
+  if (fleet) c.fleet = *fleet;
+  c.policies = {examples + "policies"};
+  return c;
+}
+
+TEST(Simulate, TheLabelsOfTheExampleChooseItsPackWhichIsCounted) {
+  simulate::campaign c = of_the_example();
+  const simulate::campaign_outcome out = run(c);
+  EXPECT_TRUE(out.is_good()) << simulate::report_text(out, {}, cli::colours::none).text();
+  const auto report = simulate::report_json(out, {});
+  const auto& one = report.at("policies").at(0).as_object();
+  EXPECT_TRUE(one.at("never_asked").as_array().empty());
+  const auto asked = [&](const char* pack, const char* hook) {
+    for (const auto& a : one.at("asked").as_array())
+      if (a.at("pack") == pack && a.at("hook") == hook) return a.at("asked").to_number<int>();
+    return 0;
+  };
+  EXPECT_GT(asked("prod-after-dev", "rollout.plan"), 0);
+  EXPECT_GT(asked("rollout/default", "rollout.plan"), 0) << "of dev";
+  EXPECT_GT(asked("disruption/default", "disruption.admit"), 0);
+  const std::string text = simulate::report_text(out, {}, cli::colours::none).text();
+  EXPECT_NE(text.find("prod-after-dev"), text.npos) << text;
+  EXPECT_NE(simulate::report_html(out, {}).find("<td>prod-after-dev</td>"), text.npos);
+}
+
+TEST(Simulate, APackThatNoRunAskedFailsTheCampaignThoughEverySeedIsWell) {
+  simulate::campaign c = of_the_example();
+  for (simulation::fleet_cluster& one : c.fleet.clusters) one.labels.clear();
+  const simulate::campaign_outcome out = run(c);
+  EXPECT_TRUE(out.failing_seeds.empty());
+  EXPECT_FALSE(out.is_good());
+  EXPECT_EQ(out.policies.front().never_asked(), std::vector<std::string>{"prod-after-dev"});
+  const auto report = simulate::report_json(out, {});
+  EXPECT_EQ(report.at("policies").at(0).at("never_asked").as_array().size(), 1u);
+  const std::string text = simulate::report_text(out, {}, cli::colours::none).text();
+  EXPECT_NE(text.find("FAIL policy pack prod-after-dev of "), text.npos) << text;
+  EXPECT_NE(simulate::report_html(out, {}).find("was never asked"), text.npos);
+}
+
+TEST(Simulate, ExitsWithOneOnAPackThatWasNeverAsked) {
+  const auto code = [](std::vector<std::string> more) {
+    std::vector<std::string> line{"simulate", "--policies", examples + "policies",
+                                  "--seeds",  "1",          "--jobs",
+                                  "1",        "--faults",   "none"};
+    line.insert(line.end(), more.begin(), more.end());
+    testing::internal::CaptureStdout();
+    const int ended = cli::dispatch(line);
+    (void)testing::internal::GetCapturedStdout();
+    return ended;
+  };
+  EXPECT_EQ(code({"--clusters", "1", "--nodes", "3"}), 1);
+  EXPECT_EQ(code({"--fleet", examples + "fleet.yaml"}), 0);
 }
 
 TEST(Crew, TellsInOrderAndOutlivesAProcessThatEnds) {

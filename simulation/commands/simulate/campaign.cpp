@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -27,6 +28,7 @@ void add(policy_summary& to, const trial_outcome& o) {
   to.moved_pods += o.moved_pods;
   to.holds += o.holds;
   to.most_disrupted = std::max(to.most_disrupted, o.most_disrupted);
+  for (const asked_hook& a : o.asked) count(a, to.asked);
   if (o.took.count() > 0)
     to.seconds.push_back(std::chrono::duration<double>(o.took).count());
   else
@@ -51,6 +53,22 @@ failure as_it_is(trial bad, const trial_outcome& was) {
 }
 
 }  // namespace
+
+std::vector<std::string> policy_summary::never_asked() const {
+  std::map<std::string, std::uint64_t> times;
+  for (const asked_hook& a : asked)
+    if (a.stock == 0) times[a.pack] += a.times;
+  std::vector<std::string> never;
+  for (const auto& [pack, n] : times)
+    if (n == 0) never.push_back(pack);
+  return never;
+}
+
+bool campaign_outcome::is_good() const {
+  return failing_seeds.empty() && std::ranges::all_of(policies, [](const policy_summary& p) {
+           return p.never_asked().empty();
+         });
+}
 
 percentiles percentiles_of(std::vector<double> all) {
   percentiles p;

@@ -39,6 +39,10 @@ struct policy_summary {
   std::vector<double> seconds;  // of each rollout that ended
   std::uint64_t runs = 0, reboots = 0, moved_pods = 0, holds = 0, unfinished = 0;
   std::size_t most_disrupted = 0;
+  std::vector<asked_hook> asked;  // in all runs
+
+  /// Packs of the folder, of which no run asked a hook: the campaign says nothing about them.
+  std::vector<std::string> never_asked() const;
 };
 
 struct campaign_outcome {
@@ -49,6 +53,9 @@ struct campaign_outcome {
   double cluster_hours = 0, cpu_seconds = 0;
   std::vector<policy_summary> policies;
   std::vector<failure> failures;  // the first few
+
+  /// No run failed, and every pack that was given was asked.
+  bool is_good() const;
 };
 
 /// Runs every seed under every policy. Outcomes count, and are told, in that order however many run

@@ -19,6 +19,7 @@ void each_field(trial_outcome& o, Way& way) {
   way(o.violations);
   way(o.divergent_caches);
   way(o.unfinished);
+  way(o.asked);
   way(o.tail);
 }
 
@@ -37,6 +38,15 @@ struct writer {
   void operator()(const std::vector<std::string>& all) {
     (*this)(std::uint64_t{all.size()});
     for (const std::string& s : all) (*this)(s);
+  }
+  void operator()(const std::vector<asked_hook>& all) {
+    (*this)(std::uint64_t{all.size()});
+    for (const asked_hook& a : all) {
+      (*this)(a.pack);
+      (*this)(a.hook);
+      (*this)(a.stock);
+      (*this)(a.times);
+    }
   }
 };
 
@@ -63,6 +73,17 @@ struct reader {
     std::uint64_t n = 0;
     (*this)(n);
     for (all.clear(); n > 0; --n) (*this)(all.emplace_back());
+  }
+  void operator()(std::vector<asked_hook>& all) {
+    std::uint64_t n = 0;
+    (*this)(n);
+    for (all.clear(); n > 0; --n) {
+      asked_hook& a = all.emplace_back();
+      (*this)(a.pack);
+      (*this)(a.hook);
+      (*this)(a.stock);
+      (*this)(a.times);
+    }
   }
 };
 

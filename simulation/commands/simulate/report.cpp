@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 
 namespace cli::simulate {
 namespace {
@@ -96,18 +97,45 @@ const std::array<figure, 9> figures{
       [](const policy_summary& p) { return std::to_string(p.most_disrupted); }},
      {"holds each", [](const policy_summary& p) { return decimal(per(p.holds, p.runs)); }}}};
 
+/// Packs that were given, and those of the program that were asked.
+std::vector<asked_hook> worth_showing(const policy_summary& p) {
+  std::vector<asked_hook> all = p.asked;
+  std::erase_if(all, [](const asked_hook& a) { return a.stock == 1 && a.times == 0; });
+  std::ranges::sort(all, {}, [](const asked_hook& a) {
+    return std::tuple(a.stock, std::string_view(a.pack), std::string_view(a.hook));
+  });
+  return all;
+}
+
+std::string complaint_about(const std::string& pack, const policy_summary& p) {
+  return "policy pack " + pack + " of " + name_of(p) +
+         " was never asked: none of its hooks concerns what is simulated, its `applies` names no "
+         "cluster or pool of this fleet (labels: --fleet FILE), or a pack before it answers";
+}
+
 json::object as_json(const policy_summary& p) {
   const percentiles t = percentiles_of(p.seconds);
-  return {{"policies", name_of(p)},
-          {"runs", p.runs},
-          {"unfinished", p.unfinished},
-          {"rollout_s_median", rounded(t.median)},
-          {"rollout_s_p95", rounded(t.most_of_them)},
-          {"rollout_s_max", rounded(t.longest)},
-          {"reboots", p.reboots},
-          {"moved_pods", p.moved_pods},
-          {"max_disrupted", p.most_disrupted},
-          {"holds", p.holds}};
+  json::array packs, never;
+  for (const asked_hook& a : worth_showing(p)) {
+    json::object one{{"pack", a.pack}, {"hook", a.hook}};
+    one["stock"] = a.stock == 1;
+    one["asked"] = a.times;
+    packs.push_back(std::move(one));
+  }
+  for (const std::string& pack : p.never_asked()) never.emplace_back(pack);
+  json::object o{{"policies", name_of(p)},
+                 {"runs", p.runs},
+                 {"unfinished", p.unfinished},
+                 {"rollout_s_median", rounded(t.median)},
+                 {"rollout_s_p95", rounded(t.most_of_them)},
+                 {"rollout_s_max", rounded(t.longest)},
+                 {"reboots", p.reboots},
+                 {"moved_pods", p.moved_pods},
+                 {"max_disrupted", p.most_disrupted},
+                 {"holds", p.holds}};
+  o["asked"] = std::move(packs);
+  o["never_asked"] = std::move(never);
+  return o;
 }
 
 }  // namespace
@@ -177,6 +205,15 @@ page report_text(const campaign_outcome& o, const std::string& again, colours ti
     rows.row(std::move(cells));
   }
   page text = rows.text() + "\n";
+  table asked({"PACK", "FROM", "HOOK", "ASKED"});
+  for (const policy_summary& p : o.policies)
+    for (const asked_hook& a : worth_showing(p))
+      asked.row({page(a.pack), a.stock == 1 ? page("stock") : page(name_of(p)), page(a.hook),
+                 page(std::to_string(a.times))});
+  text += asked.text() + "\n";
+  for (const policy_summary& p : o.policies)
+    for (const std::string& pack : p.never_asked())
+      text += toned("FAIL", tone::bad, tint) + " " + complaint_about(pack, p) + "\n";
   for (const failure& f : o.failures) {
     text += toned("FAIL", tone::bad, tint) + " seed " + std::to_string(f.seed) +
             (f.policies.empty() ? page() : page(" under ") + f.policies) + "\n";
@@ -249,7 +286,17 @@ std::string report_html(const campaign_outcome& o, const std::string& again) {
     out += "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"" +
            std::string(colours_of[i % colours_of.size()]) + "\" points=\"" + points + "\"/>\n";
   }
-  out += "</svg>\n";
+  out +=
+      "</svg>\n<h2>Which packs were asked</h2>\n<table><tr><th>pack</th><th>from</th>"
+      "<th>hook</th><th>asked</th></tr>\n";
+  for (const policy_summary& p : o.policies) {
+    for (const asked_hook& a : worth_showing(p))
+      out += "<tr><td>" + html(a.pack) + "</td><td>" + html(a.stock == 1 ? "stock" : name_of(p)) +
+             "</td><td>" + html(a.hook) + "</td><td>" + std::to_string(a.times) + "</td></tr>\n";
+    for (const std::string& pack : p.never_asked())
+      out += "<tr><td colspan=\"4\">" + html(complaint_about(pack, p)) + "</td></tr>\n";
+  }
+  out += "</table>\n";
   for (const failure& f : o.failures) {
     out += "<h2>Seed " + std::to_string(f.seed) + "</h2><ul>";
     for (const std::string& s : f.findings) out += "<li>" + html(s) + "</li>";

@@ -119,7 +119,7 @@ int simulate_command(const simulate_arguments& a, const invocation& i) {
     write_out(STDOUT_FILENO, simulate::report_text(out, again, colours_at(STDOUT_FILENO)));
   else
     (void)write_document(simulate::report_json(out, again), a.output);
-  return out.failing_seeds.empty() ? success : failure;
+  return out.is_good() ? success : failure;
 }
 
 /// "a,b" as "a, b": a page has to break it between words.
@@ -134,7 +134,8 @@ void declare_simulate(flags& f, simulate_arguments& to) {
           "folder of policy packs; given again, they are compared side by side")
       .repeated()
       .takes("DIR");
-  f.value("--fleet", to.fleet, "YAML file that describes clusters and faults").takes("FILE");
+  f.value("--fleet", to.fleet, "YAML file of clusters, labels and faults: docs/simulating.md")
+      .takes("FILE");
   f.value("--clusters", to.clusters, "clusters (default: 5; with --fleet only its first ones)")
       .from_to(1, 100);
   f.value("--nodes", to.nodes, "nodes in each cluster (default: 20; with --fleet at most so many)")

@@ -210,6 +210,7 @@ private:
       co_await compare_caches();
     }
     world_->on_write = nullptr;
+    count_questions();
     if (windlass_) co_await windlass_->stop();
     windlass_.reset();
     co_await stop_world();
@@ -468,6 +469,7 @@ private:
     if (!windlass_) co_return;
     dead_ = how == ending::killed;
     for (companion* c : companions_) c->look_at(nullptr);
+    count_questions();
     co_await windlass_->stop();
     windlass_.reset();
     dead_ = false;
@@ -649,6 +651,18 @@ private:
       f.lose_to_server_after_bytes = dice.between(std::uint64_t{0}, std::uint64_t{5'000});
   }
 
+  /// Adds what the packs of this service were asked to what those of the services before were.
+  void count_questions() {
+    if (!windlass_) return;
+    for (const policies::pack_status& p : windlass_->packs().status()) {
+      if (p.hooks.empty()) count({p.name, {}, p.stock ? 1u : 0u, 0}, out_.asked);
+      for (const std::string& hook : p.hooks) {
+        const auto n = p.asked.find(hook);
+        count({p.name, hook, p.stock ? 1u : 0u, n == p.asked.end() ? 0 : n->second}, out_.asked);
+      }
+    }
+  }
+
   void count_holds(const policies::question_note& n) {
     if (!n.answer) return;
     const auto note = [&](const std::string& unit, const policies::value* why) {
@@ -726,6 +740,16 @@ private:
 };
 
 }  // namespace
+
+void count(const asked_hook& one, std::vector<asked_hook>& to) {
+  const auto known = std::ranges::find_if(to, [&](const asked_hook& a) {
+    return a.pack == one.pack && a.hook == one.hook && a.stock == one.stock;
+  });
+  if (known == to.end())
+    to.push_back(one);
+  else
+    known->times += one.times;
+}
 
 std::vector<std::string> trial_outcome::findings() const {
   std::vector<std::string> all = violations;

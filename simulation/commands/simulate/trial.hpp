@@ -22,6 +22,16 @@ struct trial {
   std::vector<units::api> apis;  // of the program
 };
 
+/// How often one hook of a pack was asked.
+struct asked_hook {
+  std::string pack, hook;
+  std::uint64_t stock = 0;  // 1 when the pack is the program's own
+  std::uint64_t times = 0;
+};
+
+/// Adds it to the row of its pack and hook.
+void count(const asked_hook& one, std::vector<asked_hook>& to);
+
 struct trial_outcome {
   std::uint64_t seed = 0, trace = 0, writes = 0;
   std::size_t nodes = 0, updated = 0, settled_clusters = 0;
@@ -33,10 +43,11 @@ struct trial_outcome {
   reactor::nanoseconds simulated{0};  // virtual time of all of it
   reactor::nanoseconds cpu{0};        // processor time that it took
   std::vector<std::string> violations, divergent_caches;
-  std::string unfinished;      // why not everybody arrived; empty: they did
-  std::size_t left_alive = 0;  // tasks, streams and waits after everything stopped
-  bool ended_early = false;    // the process that ran it did not come to its end
-  std::string tail;            // the last records of the log, for a bad one only
+  std::string unfinished;         // why not everybody arrived; empty: they did
+  std::size_t left_alive = 0;     // tasks, streams and waits after everything stopped
+  bool ended_early = false;       // the process that ran it did not come to its end
+  std::vector<asked_hook> asked;  // every hook of every pack, by pack and hook
+  std::string tail;               // the last records of the log, for a bad one only
   bool is_good() const {
     return violations.empty() && divergent_caches.empty() && unfinished.empty() && left_alive == 0;
   }
