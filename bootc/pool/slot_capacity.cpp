@@ -26,6 +26,7 @@ reactor::result<std::size_t> slot_capacity(const node_pool_spec& spec, std::size
       const auto [stopped, failure] = std::from_chars(value.data(), end, percent);
       if (failure != std::errc{} || stopped != end)
         return invalid(value, "the percentage must be a whole number");
+      if (percent > 100) return invalid(value, "the percentage must not be above 100%");
       const auto product =
           static_cast<std::int64_t>(percent) * static_cast<std::int64_t>(node_count);
       wanted = product <= 0 ? 0 : (product + 99) / 100;

@@ -86,7 +86,7 @@ def reason_of(pool):
 
 def is_seen(name):
     text = {"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNodePool", "metadata": {"name": name},
-            "spec": {"nodeSelector": {"matchLabels": {"of": name}}, "image": {"ref": f"{name}:latest"}}}
+            "spec": {"nodeSelector": {"matchLabels": {"of": name}}, "image": {"ref": "quay.io/org/os:latest"}, "pullSecretRef": {"name": "pull", "namespace": "elsewhere"}}}
     kubectl("apply", "-f", "-", input=json.dumps(text))
     return wait(f"run: the pool {name} is seen", lambda: reason_of(name) == "InvalidSpec", 40)
 

@@ -41,7 +41,7 @@ inline constexpr std::string_view workspace = "windlass.dev/workspace";
 inline constexpr std::string_view region_for = "windlass.dev/region-for";
 /// Annotation on a CRD of ours: a lower one is replaced.
 inline constexpr std::string_view crd_revision = "mesh.openkcm.io/crd-revision";
-inline constexpr int our_crd_revision = 1;
+inline constexpr int our_crd_revision = 2;
 inline constexpr std::string_view cleanup = "mesh.openkcm.io/cleanup";
 inline constexpr std::string_view deployment_cleanup =
     "mesh.openkcm.io/kryptondeployment-finalizer";

@@ -128,6 +128,20 @@ std::shared_ptr<schema> schema::read(const json::object& p) {
   s->unique_items = flag(p, {"uniqueItems"});
   if (std::string_view source = text(p, {"pattern"}); !source.empty())
     s->matches = formats::regex::compile(source);
+  if (const json::array* all = find_array(p, {"x-kubernetes-validations"}))
+    for (const json::value& one : *all) {
+      const std::string_view source = one.is_object() ? text(one.get_object(), {"rule"}) : "";
+      auto compiled = rule::compile(source);
+      if (!compiled) continue;
+      const std::string_view message = text(one.get_object(), {"message"});
+      s->rules.push_back({std::move(*compiled), message.empty()
+                                                    ? "failed rule: " + std::string(source)
+                                                    : std::string(message)});
+    }
+  s->rules_below =
+      !s->rules.empty() || (s->items && s->items->rules_below) ||
+      (s->additional && s->additional->rules_below) ||
+      std::ranges::any_of(s->properties, [](const auto& one) { return one.second->rules_below; });
   return s;
 }
 
@@ -216,8 +230,49 @@ bool schema::type_fits(const json::value& v) const {
 
 void schema::validate(json::object& o, field_errors& errors, const json::object* old) const {
   json::value v(std::move(o));
+  const std::size_t before = errors.size();
   validate_value(v, {}, true, errors, {old, nullptr});
+  // Rules are written for objects of the right form.
+  if (rules_below && errors.size() == before) {
+    const json::value was = old ? json::value(*old) : json::value();
+    judge_rules(v, {}, errors, old ? &was : nullptr);
+  }
   o = std::move(v.get_object());
+}
+
+/// What is as it was has been judged before, and a rule that compares with the state before needs
+/// one.
+void schema::judge_rules(const json::value& v, const place& where, field_errors& errors,
+                         const json::value* was) const {
+  if (!rules_below || v.is_null() || (was && same(*was, v))) return;
+  for (const validation& one : rules) {
+    if (one.is.is_transition() && !was) continue;
+    const auto holds = one.is.holds(v, one.is.is_transition() ? was : nullptr);
+    if (holds && *holds) continue;
+    const std::string message = holds ? one.message : "rule evaluation error: " + holds.error();
+    // As a real server has it: an object is not repeated.
+    if (v.is_object() || v.is_array())
+      errors.push_back({field_error::type::invalid, where.text(), "Invalid value: " + message});
+    else
+      errors.push_back(field_error::invalid(where.text(), v, message));
+  }
+  if (v.is_array() && items) {
+    by_key known;
+    const former before = former::of(was);
+    for (std::size_t i = 0; i < v.get_array().size(); ++i) {
+      const json::value& element = v.get_array()[i];
+      items->judge_rules(element, {&where, {}, i, true}, errors,
+                         twin_of(element, i, before, known));
+    }
+  }
+  if (!v.is_object()) return;
+  for (const auto& member : v.get_object()) {
+    const auto p = properties.find(member.key());
+    const schema* of = p != properties.end() ? p->second.get() : additional.get();
+    const json::value* there =
+        was && was->is_object() ? was->get_object().if_contains(member.key()) : nullptr;
+    if (of) of->judge_rules(member.value(), {&where, member.key()}, errors, there);
+  }
 }
 
 void schema::validate_value(const json::value& v, const place& where, bool root,
@@ -452,6 +507,14 @@ field_errors validate_crd(const json::object& crd) {
         errors.push_back(field_error::invalid(at + ".schema.openAPIV3Schema.type", *type,
                                               "must be object at the root"));
     }
+    const json::object* metadata = root ? find_object(*root, {"properties", "metadata"}) : nullptr;
+    if (metadata && std::ranges::any_of(*metadata, [](const auto& member) {
+          return member.key() != "type" && member.key() != "properties";
+        }))
+      errors.push_back(field_error::forbidden(
+          at + ".schema.openAPIV3Schema.properties[metadata]",
+          "must not specify anything other than name and generateName, but metadata is implicitly "
+          "specified"));
   }
   if (storage != 1) {
     errors.push_back(field_error::invalid(

@@ -3,6 +3,7 @@
 #include "formats/go/regex.hpp"
 #include "k8s/sim/objects/failure.hpp"
 #include "k8s/sim/objects/json.hpp"
+#include "k8s/sim/objects/rule.hpp"
 #include "k8s/sim/objects/shape.hpp"
 
 #include <map>
@@ -15,8 +16,8 @@ namespace k8s::sim {
 
 /// A structural schema of a custom kind: prunes what it does not know, fills in defaults, and says
 /// what is wrong.
-/// Source  apiextensions.k8s.io/v1 JSONSchemaProps. Rules in CEL (x-kubernetes-validations) are
-///         kept and not evaluated.
+/// Source  apiextensions.k8s.io/v1 JSONSchemaProps. A rule in CEL (x-kubernetes-validations) that
+///         rule::compile() does not take is not judged.
 struct schema {
   /// Where in an object a value is: spelt only when there is something to say about it.
   struct place {
@@ -44,6 +45,12 @@ struct schema {
   std::shared_ptr<const formats::regex> matches;
   std::string list_type, map_type;
   std::vector<std::string> list_keys;
+  struct validation {
+    rule is;
+    std::string message;
+  };
+  std::vector<validation> rules;
+  bool rules_below = false;  // here or in a part
 
   static std::shared_ptr<schema> read(const json::object& props);
 
@@ -70,6 +77,8 @@ private:
   };
   void validate_value(const json::value& v, const place& where, bool root, field_errors& errors,
                       former before = {}) const;
+  void judge_rules(const json::value& v, const place& where, field_errors& errors,
+                   const json::value* was) const;
   using by_key = std::map<std::string, const json::value*>;
   json::value key_of(const json::value& element) const;
   const json::value* twin_of(const json::value& element, std::size_t at, former before,

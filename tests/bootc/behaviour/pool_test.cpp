@@ -1,9 +1,9 @@
 // Longer than most files: one scenario per behaviour of a pool against an API server, each readable
 // alone.
-#include "bootc/pool/rollout_policy.hpp"
-#include "bootc/tags/tag_watcher.hpp"
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/names.hpp"
+#include "bootc/pool/rollout_policy.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "formats/digest.hpp"
 #include "tests/bootc/behaviour/stage.hpp"
 #include "tests/bootc/builders.hpp"
@@ -145,7 +145,7 @@ TEST(MembershipBehaviour, T014_AShortNameIsReportedAndCuredByAnEdit) {
   play([](stage& s) -> awaitable<void> {
     s.start_controller();
     co_await s.pool("p", 'a');
-    co_await s.patch_pool("p", R"({"spec":{"image":{"ref":"myos:latest"}}})");
+    co_await s.patch_pool_without_rules("p", R"({"spec":{"image":{"ref":"myos:latest"}}})");
     co_await s.until_pool("InvalidSpec", "p", [](const node_pool& p) {
       return degraded(p).starts_with("True/InvalidSpec/invalid image ref \"myos:latest\"");
     });
@@ -954,7 +954,7 @@ TEST(EventBehaviour, T085_AnInvalidReferenceIsAWarning) {
     s.start_controller();
     co_await s.pool("p", 'a');
     co_await s.until_pool("healthy", "p", healthy);
-    co_await s.patch_pool("p", R"({"spec":{"image":{"ref":"myos:latest"}}})");
+    co_await s.patch_pool_without_rules("p", R"({"spec":{"image":{"ref":"myos:latest"}}})");
     co_await s.until_pool("InvalidSpec", "p", [](const node_pool& p) {
       return degraded(p).starts_with("True/InvalidSpec/");
     });

@@ -31,6 +31,14 @@ std::string file(const std::string& path) {
   return out.str();
 }
 
+void take_rules_out(json::value& schema) {
+  if (schema.is_array())
+    for (json::value& one : schema.as_array()) take_rules_out(one);
+  if (!schema.is_object()) return;
+  for (const char* key : {"x-kubernetes-validations", "pattern"}) schema.as_object().erase(key);
+  for (auto& member : schema.as_object()) take_rules_out(member.value());
+}
+
 const k8s::resource& crd_files() {
   return k8s::resources::crds();
 }
@@ -66,18 +74,36 @@ awaitable<void> stage::set_up() {
   co_await install_crds();
 }
 
+awaitable<void> stage::install_crd(std::string name, rules which) {
+  auto document = formats::parse_yaml(
+      file(std::string(WINDLASS_SOURCE_DIR) + "/deploy/crds/" + name + ".yaml"), name);
+  if (!document) {
+    ADD_FAILURE() << document.error().message();
+    co_return;
+  }
+  k8s::object_key key{"", name + ".node.bootc.dev"};
+  if (which == rules::none) take_rules_out(*document);
+  json::object body = document->as_object();
+  auto applied = co_await api_->apply(crd_files(), std::move(key), std::move(body));
+  EXPECT_TRUE(applied) << name << ": " << (applied ? "" : applied.error().message());
+}
+
+awaitable<void> stage::patch_pool_without_rules(std::string name, std::string patch_json) {
+  co_await install_crd("bootcnodepools", rules::none);
+  k8s::object_key key{"", named(name)};
+  k8s::result<json::object> done = k8s::fault();
+  for (int i = 0; i < 100 && !done; ++i) {  // a server takes a schema over in a moment
+    json::object patch = parse(patch_json);
+    done = co_await api_->merge_patch(node_pools(), key, std::move(patch));
+    if (!done) co_await loop_.sleep_for(100ms);
+  }
+  EXPECT_TRUE(done) << (done ? "" : done.error().message());
+  co_await install_crd("bootcnodepools", rules::as_shipped);
+}
+
 awaitable<void> stage::install_crds() {
   for (const char* name : {"bootcnodepools", "bootcnodes", "bootcoperatorconfigs"}) {
-    auto document = formats::parse_yaml(
-        file(std::string(WINDLASS_SOURCE_DIR) + "/deploy/crds/" + name + ".yaml"), name);
-    if (!document) {
-      ADD_FAILURE() << document.error().message();
-      co_return;
-    }
-    k8s::object_key key{"", std::string(name) + ".node.bootc.dev"};
-    json::object body = document->as_object();
-    auto applied = co_await api_->apply(crd_files(), std::move(key), std::move(body));
-    EXPECT_TRUE(applied) << name << ": " << (applied ? "" : applied.error().message());
+    co_await install_crd(name, rules::as_shipped);
     const k8s::resource kind{std::string(names::group), std::string(names::version), name, "",
                              false};
     for (int i = 0; i < 100; ++i) {

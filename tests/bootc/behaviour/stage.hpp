@@ -62,6 +62,8 @@ public:
   awaitable<void> pool(std::string name, char image, std::string rollout_json = "{}",
                        std::string pool_label = {});
   awaitable<void> patch_pool(std::string name, std::string patch_json);
+  /// As it may have been stored before the kind had rules of its own.
+  awaitable<void> patch_pool_without_rules(std::string name, std::string patch_json);
   awaitable<void> patch_node(std::string name, std::string patch_json);
   awaitable<void> remove_pool(std::string name);
   awaitable<void> remove_node(std::string name);
@@ -94,6 +96,8 @@ public:
 
 private:
   awaitable<void> install_crds();
+  enum class rules { as_shipped, none };
+  awaitable<void> install_crd(std::string name, rules which);
   awaitable<void> create(k8s::resource r, std::string ns, json::object body);
 
   reactor::loop& loop_;

@@ -83,7 +83,7 @@ TEST(RolloutSlots, T028_NoFreeSlotNoCandidate) {
 TEST(RolloutSlots, PercentagesRoundUp) {
   EXPECT_EQ(*slot_capacity(with_limit("1%"), 10), 1u);
   EXPECT_EQ(*slot_capacity(with_limit("0%"), 10), 0u);
-  EXPECT_EQ(*slot_capacity(with_limit("150%"), 10), 15u);
+  EXPECT_FALSE(slot_capacity(with_limit("101%"), 10));
   EXPECT_EQ(*slot_capacity(with_limit("100%"), 0), 0u);
   EXPECT_EQ(*slot_capacity(with_limit("-5%"), 10), 0u);
 }
