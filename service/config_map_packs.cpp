@@ -127,6 +127,10 @@ void config_map_packs::follow(k8s::client& api) {
   seen_->start();
 }
 
+const config_map_view* config_map_packs::seen() const {
+  return seen_ ? seen_->find({which_.ns, which_.name}) : nullptr;
+}
+
 reactor::awaitable<void> config_map_packs::stop() {
   if (seen_) co_await seen_->stop();
 }

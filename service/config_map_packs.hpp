@@ -57,6 +57,9 @@ public:
   ~config_map_packs() override;
 
   void follow(k8s::client& api);
+  /// The ConfigMap as it was seen last; null where there is none. Lives until the next await.
+  const config_map_view* seen() const;
+  const config_map_name& which() const noexcept { return which_; }
   reactor::awaitable<void> stop();
 
   reactor::awaitable<reactor::result<std::vector<policies::pack_source>>> read() override;

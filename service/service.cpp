@@ -95,6 +95,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
+  packs_.on_looked = [this](const std::string& from) { tell_refusals(from); };
   packs_.on_log = [this](const std::string& pack, const std::string& line) {
     log_.info("policy says", {{"pack", pack}, {"line", line}});
   };
@@ -134,6 +135,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
   if (!loaded) co_return loaded.error();
   packs_.start();
   packs_started_ = true;
+  if (!config_maps_.empty()) tasks_.start("refused policies", tell_refusals_again());
   if (options_.metrics_at) {
     if (!options_.metrics_token_file.empty()) {
       auto token = co_await metrics_token();
@@ -561,6 +563,28 @@ void service::pack_changed(const policies::pack_event& e) {
   if (on_pack_event) on_pack_event(e);
   // A new pack may come before the one that answered so far.
   if (e.what != policies::pack_event::kind::refused) reconsider_all();
+}
+
+/// Events on the ConfigMap that the packs come from. A command that only looks writes none.
+void service::tell_refusals(const std::string& from) {
+  const auto feed = config_maps_.find(from);
+  if (feed == config_maps_.end() || options_.does != units::mode::act || !home_) return;
+  const config_map_name& name = feed->second->which();
+  const config_map_view* seen = feed->second->seen();
+  refusal_teller::state is;
+  is.about = {"v1", "ConfigMap", name.ns, name.name, seen ? seen->meta.uid.text() : std::string()};
+  is.content = content_of(seen);
+  for (const policies::pack_status& p : packs_.status())
+    if (p.from == from && !p.refused.empty()) is.why.insert(p.refused);
+  for (k8s::event_note& e : refusals_.on(from, std::move(is), loop_.now()))
+    home_->events().record(std::move(e));
+}
+
+reactor::awaitable<void> service::tell_refusals_again() {
+  for (;;) {
+    co_await loop_.sleep_for(refusals_told_again);
+    for (const auto& [from, feed] : config_maps_) tell_refusals(from);
+  }
 }
 
 void service::reconsider_all() {

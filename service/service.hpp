@@ -14,6 +14,7 @@
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 #include "service/config_map_packs.hpp"
+#include "service/policy_refusals.hpp"
 
 #include <functional>
 #include <map>
@@ -131,6 +132,8 @@ private:
   reactor::awaitable<reactor::result<void>> start_fleet();
   reactor::awaitable<void> keep_self_cluster();
   void pack_changed(const policies::pack_event& e);
+  void tell_refusals(const std::string& from);
+  reactor::awaitable<void> tell_refusals_again();
   void show_packs();
   void reconsider_all();
   /// One API of this process, and whether it is on the clusters.
@@ -164,6 +167,7 @@ private:
   std::string own_image_, own_pod_uid_;
   // By what stands in `policies`.
   std::map<std::string, std::shared_ptr<config_map_packs>> config_maps_;
+  refusal_teller refusals_;
   policies::host packs_;
   std::map<std::vector<std::string>, reactor::gauge> pack_series_;  // by name, version and digest
   std::unique_ptr<k8s::cluster> home_;

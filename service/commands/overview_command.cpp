@@ -36,6 +36,7 @@ struct overview_run {
   service* in_force;  // with the policies in force; null: nobody asked for a comparison
   const overview_arguments& arguments;
   reactor::event& stop;
+  std::string home_ns = {};  // of the fleet's Secrets
   int exit_code = success;
 };
 
@@ -235,7 +236,9 @@ reactor::awaitable<void> look_and_show(overview_run& s) {
   if (co_await is_started(s.windlass, s.exit_code) &&
       (!s.in_force || co_await is_started(*s.in_force, s.exit_code))) {
     std::optional<comparison> compared;
-    const std::optional<fleet_overview> f = co_await look(s, compared);
+    std::optional<fleet_overview> f = co_await look(s, compared);
+    if (f && s.arguments.what == overview_arguments::command::status && s.windlass.home())
+      f->refused = co_await refused_policies(s.windlass.home()->api(), s.home_ns);
     if (f && !s.arguments.list.watch_only) s.exit_code = show_overview(*f, compared, s.arguments);
     if (f)
       if (const std::string unknown = unknown_rows(*f, s.arguments); !unknown.empty())
@@ -264,12 +267,13 @@ int overview_command(const overview_arguments& a, const invocation& i) {
     before.policies = a.in_force;
     in_force.emplace(loop, std::move(before), prepared->log);
   }
+  std::string home_ns = prepared->options.ns;
   service windlass(loop, std::move(prepared->options), prepared->log);
   reactor::event stop(loop);
   std::optional<reactor::signals> signals;
   if (a.list.is_watching())
     signals.emplace(loop, reactor::signal_actions{.stop = [&stop] { stop.set(); }, .reload = {}});
-  overview_run s{loop, windlass, in_force ? &*in_force : nullptr, a, stop};
+  overview_run s{loop, windlass, in_force ? &*in_force : nullptr, a, stop, std::move(home_ns)};
   run_to_end(loop, "overview", look_and_show(s));
   return s.exit_code;
 }

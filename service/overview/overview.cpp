@@ -461,6 +461,15 @@ page labelled(const std::string& label) {
   return page("  ") + text;
 }
 
+/// Edits of policies that are not taken; empty without one.
+page refusals_text(const fleet_overview& f, std::size_t columns) {
+  if (f.refused.empty()) return {};
+  table rows({"CONFIGMAP", "SINCE", "REFUSED: WHAT WAS BEFORE STAYS IN FORCE"});
+  for (const refused_policy& r : f.refused)
+    rows.row({page(r.ns) + "/" + r.config_map, page(r.since), page(r.why)});
+  return page("\n") + rows.text({}, columns);
+}
+
 }  // namespace
 
 json::object status_json(const fleet_overview& f) {
@@ -508,7 +517,8 @@ page status_text(const fleet_overview& f, extent how, colours tint, std::size_t 
     text += all.text(asked, columns, rows);
   }
   if (asked.output.no_headers) return text;
-  if (is_long && how != extent::wide) return text + holds_of_fleet(f, tint, columns);
+  if (is_long && how != extent::wide)
+    return text + holds_of_fleet(f, tint, columns) + refusals_text(f, columns);
   for (const cluster_overview& c : f.clusters)
     for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows) {
@@ -523,6 +533,7 @@ page status_text(const fleet_overview& f, extent how, colours tint, std::size_t 
     text += folded(page("\nthe service at work asks packs that are not at hand here: ") +
                        joined(elsewhere, elsewhere.size()) + "\n",
                    columns, 2);
+  text += refusals_text(f, columns);
   const page packs = packs_text(
       f.packs, how == extent::wide ? packs_shown::all : packs_shown::noteworthy, columns);
   if (!packs.empty()) text += page("\n") + packs;
@@ -695,6 +706,11 @@ json::object status_document(const fleet_overview& f, const list_request& asked)
   all["items"] = items_of(f, asked);
   all["policies"] = packs_json(f.packs);
   add_packs_elsewhere(all, f);
+  json::array refused;
+  for (const refused_policy& r : f.refused)
+    refused.push_back(json::object{
+        {"namespace", r.ns}, {"configMap", r.config_map}, {"reason", r.why}, {"since", r.since}});
+  if (!refused.empty()) all["policiesRefused"] = std::move(refused);
   return document("FleetStatus", std::move(all));
 }
 

@@ -46,6 +46,7 @@ struct fleet_overview {
   std::vector<std::pair<std::string, api_totals>> apis;  // by name of the API, in its order
   std::size_t held = 0;
   std::vector<policies::pack_status> packs = {};  // that decided, as they are asked
+  std::vector<refused_policy> refused = {};       // edits that the service at work does not take
 };
 
 /// Looks at every cluster of a service that was started in look mode; clusters that have not

@@ -1,8 +1,9 @@
 #include "service/reference/reference.hpp"
 
+#include "app/api/row_figures.hpp"
 #include "policies/host/embedded.hpp"
 #include "service/metrics/own_metrics.hpp"
-#include "app/api/row_figures.hpp"
+#include "service/policy_refusals.hpp"
 
 #include <boost/json.hpp>
 
@@ -130,6 +131,7 @@ std::string events_page(const std::vector<units::api>& apis) {
               "What `kubectl get events` shows. Each is written once, as it begins; one that is "
               "repeated within ten minutes raises the count of the first.");
   out += "\n## Of the fleet, at home\n\n" + rows_of(k8s::fleet_event::table);
+  out += "\n## Of policies that come from a ConfigMap, at home\n\n" + rows_of(policy_event::table);
   for (const units::api& a : apis)
     if (!a.events.empty()) out += "\n## Of " + a.name + ", on each cluster\n\n" + rows_of(a.events);
   for (const auto& [pack, words] : words_of_packs()) {

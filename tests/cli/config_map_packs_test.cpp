@@ -5,7 +5,10 @@
 #include "cli/apis.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
+#include "service/overview/overview.hpp"
+#include "service/policy_refusals.hpp"
 #include "service/service.hpp"
+#include "tests/cli/schema.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -143,6 +146,103 @@ TEST(ConfigMapPacks, AreInForceWithinASecondAndTheLastGoodOnesAreKept) {
   EXPECT_THAT(h.said[4], HasSubstr("there is no such ConfigMap"));
   EXPECT_THAT(h.said[5], HasSubstr("no pack in it"));
   EXPECT_EQ(h.said[6], "mine 4");
+}
+
+TEST(PolicyRefusals, ANoteIsReadBack) {
+  const noted_refusal said{"0123456789ab", "load policy pack rules: rules/policy.lua:1: no"};
+  EXPECT_EQ(read_refusal_note(refusal_note(said.content, said.why)), said);
+  EXPECT_FALSE(read_refusal_note("the kubeconfig changed"));
+  EXPECT_FALSE(read_refusal_note("content 01 is in force"));
+}
+
+TEST(PolicyRefusals, AreToldOnceForAContentAndAgainEachHalfHourUntilTheyAreMended) {
+  refusal_teller t;
+  const auto told = [&](std::string content, std::set<std::string> why, reactor::nanoseconds at) {
+    std::string out;
+    for (const k8s::event_note& e : t.on(
+             "configmap:rules", {{}, std::move(content), std::move(why)}, reactor::steady_time(at)))
+      out += e.reason + ";";
+    return out;
+  };
+  EXPECT_EQ(told("a", {}, 0s), "") << "nothing was ever refused";
+  EXPECT_EQ(told("b", {"no"}, 1s), "PolicyRefused;");
+  EXPECT_EQ(told("b", {"no"}, 2s), "");
+  EXPECT_EQ(told("c", {"no"}, 3s), "PolicyRefused;") << "another edit of the other pack";
+  EXPECT_EQ(told("c", {"no", "nor"}, 4s), "PolicyRefused;PolicyRefused;");
+  EXPECT_EQ(told("c", {"no", "nor"}, 1h), "PolicyRefused;PolicyRefused;");
+  EXPECT_EQ(told("d", {}, 2h), "PolicyAccepted;");
+  EXPECT_EQ(told("d", {}, 3h), "");
+}
+
+TEST(PolicyRefusals, ContentIsThatOfTheKeysAndNotOfTheObject) {
+  config_map_view one, other;
+  one.data = other.data = {{"policy.lua", "return {}"}};
+  other.meta.name = "other";
+  EXPECT_EQ(content_of(&one), content_of(&other));
+  other.data["policy.lua"] = "return { }";
+  EXPECT_NE(content_of(&one), content_of(&other));
+  other = one;
+  other.binary = {"x"};
+  EXPECT_NE(content_of(&one), content_of(&other));
+  EXPECT_EQ(content_of(nullptr), "none");
+}
+
+TEST(ConfigMapPacks, ARefusedEditIsAnEventThatStatusShowsUntilItIsMended) {
+  home_with_rules h;
+  h.rules({{"policy.lua", pack_text("mine", "1")}});
+  std::vector<std::string> shown;
+  reactor::task_group tasks(h.l);
+  const auto look = [&] {
+    tasks.start("look", [&]() -> reactor::awaitable<void> {
+      co_await h.l.sleep_for(500ms);
+      fleet_overview f;
+      f.refused = co_await refused_policies(h.windlass->home()->api(), "default");
+      const boost::json::object document = status_document(f);
+      EXPECT_EQ(breaks_schema(document), "");
+      std::string one = document.contains("policiesRefused")
+                            ? boost::json::serialize(document.at("policiesRefused"))
+                            : std::string("none");
+      const std::string text = status_text(f, extent::usual, colours::none).text();
+      EXPECT_EQ(text.find("default/rules") != text.npos, one != "none") << text;
+      shown.push_back(std::move(one));
+    });
+  };
+  const std::map<std::string, std::string> good{{"a.policy.lua", pack_text("a", "1")},
+                                                {"b.policy.lua", pack_text("b", "1")}};
+  auto broken = good, other_edited = good;
+  broken["a.policy.lua"] = "return {";
+  other_edited = broken;
+  other_edited["b.policy.lua"] = pack_text("b", "2");
+  EXPECT_EQ(h.run({[&] { look(); },
+                   [&] {
+                     h.rules(broken);
+                     look();
+                   },
+                   [&] {
+                     h.rules(other_edited);
+                     look();
+                   },
+                   [&] {
+                     h.rules(good);
+                     look();
+                   },
+                   [&] {
+                     h.api.erase("", "configmaps", "default", "rules");
+                     look();
+                   },
+                   [&] {
+                     h.rules(good);
+                     look();
+                   }}),
+            "");
+  ASSERT_EQ(shown.size(), 6u);
+  EXPECT_EQ(shown[0], "none");
+  EXPECT_THAT(shown[1], HasSubstr(R"("configMap":"rules","reason":"load policy pack a: a/policy)"));
+  EXPECT_THAT(shown[2], HasSubstr("load policy pack a"))
+      << "an edit of the pack beside it mends nothing";
+  EXPECT_EQ(shown[3], "none");
+  EXPECT_THAT(shown[4], HasSubstr("there is no such ConfigMap"));
+  EXPECT_EQ(shown[5], "none");
 }
 
 TEST(ConfigMapPacks, OneThatIsNotThereStartsNothing) {
