@@ -42,7 +42,10 @@ json::object& metadata_of(json::object& body) {
 /// Carries out the writes of a pass. The status is planned again once a write was refused.
 awaitable<write_steps> compose_cluster::carry_out_all(object_name id, std::shared_ptr<outlook> o) {
   const auto before = parents_.find(id);
-  write_steps steps(before == parents_.end() ? 0 : before->second.races, o->answered);
+  // Without an answer of the pack there is nothing to plan with.
+  using refused_is = write_steps::refused_is;
+  write_steps steps(before == parents_.end() ? 0 : before->second.races,
+                    o->answered ? refused_is::planned_again : refused_is::left);
   for (;;) {
     const write_steps::request want = steps.next(o->plan.actions);
     if (want.what == write_steps::request::is::end) break;

@@ -47,7 +47,7 @@ write_steps::request write_steps::next(const std::vector<action>& actions) {
     for (; at_ < actions.size() && !has_no_server(); ++at_)
       if (may_go_on(actions[at_])) return {is::write, at_++};
     at_stage_ = stage::planned_again;
-    if (!refused_.empty() && answered_) return {is::plan_again, 0};
+    if (!refused_.empty() && refused_is_ == refused_is::planned_again) return {is::plan_again, 0};
   }
   if (at_stage_ == stage::planned_again) {
     at_stage_ = stage::status;

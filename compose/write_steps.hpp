@@ -22,9 +22,10 @@ namespace compose {
 class write_steps {
 public:
   using action = policies::compose::action;
-  /// `races`: of the passes before this one, in a row. `answered`: the status is planned again
-  /// where a write was refused.
-  write_steps(std::uint32_t races, bool answered) : races_(races), answered_(answered) {}
+  /// What comes after a refusal, before the status.
+  enum class refused_is : std::uint8_t { planned_again, left };
+  /// `races`: of the passes before this one, in a row.
+  write_steps(std::uint32_t races, refused_is how) : races_(races), refused_is_(how) {}
 
   /// What to do now: the write of `action`, or a plan with refused() in mind; else it has ended.
   struct request {
@@ -55,7 +56,7 @@ private:
   bool may_go_on(const action& a) const noexcept;
 
   std::uint32_t races_;
-  bool answered_;
+  refused_is refused_is_;
   enum class stage : std::uint8_t { objects, planned_again, status } at_stage_ = stage::objects;
   std::size_t at_ = 0, unanswered_ = 0;
   bool raced_ = false, wrote_ = false, unprotected_ = false;

@@ -193,7 +193,7 @@ protected:
     k8s::event_kind event;
     std::string note;
   };
-  virtual outcome_words words_of(operation what, bool failed, const gathered& g,
+  virtual outcome_words words_of(operation what, operation_end how, const gathered& g,
                                  const plan& p) const = 0;
   virtual void count(const under_way& me, const plan& p, const std::string& failure,
                      reactor::nanoseconds took) = 0;

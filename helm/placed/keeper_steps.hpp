@@ -414,7 +414,8 @@ void keeper<Kind>::tell_end(const under_way& me, const gathered& g, const plan& 
   if (m && failed) m->tries.failed(words_.failed, g.is.attempt, loop_.now());
   if (m && !failed) m->tries.succeeded();
   if (failed) cleaning_failed(*g.is.object);
-  const outcome_words words = words_of(me.what, failed, g, p);
+  const outcome_words words =
+      words_of(me.what, failed ? operation_end::failed : operation_end::done, g, p);
   log(failed ? reactor::log_level::error : reactor::log_level::info, words.log_line, *g.is.object,
       failure);
   tell(*g.is.object, words.event, failed ? failure : words.note);

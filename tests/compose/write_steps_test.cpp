@@ -101,7 +101,7 @@ TEST(WriteSteps, GoOnAsFarAsTheAnswersLetThem) {
       {"a cancelled pass ends", {{"c", cancellation()}}, "fc"},
   };
   for (const row& r : rows) {
-    write_steps steps(r.races, true);
+    write_steps steps(r.races, write_steps::refused_is::planned_again);
     EXPECT_EQ(asked(plan, r.answers, steps), r.asked) << r.what;
     std::string told;
     for (const auto& [of, why] : steps.refused()) told += of.name;
@@ -114,14 +114,14 @@ TEST(WriteSteps, GoOnAsFarAsTheAnswersLetThem) {
 }
 
 TEST(WriteSteps, WithoutAnAnswerOfThePackNothingIsPlannedAgain) {
-  write_steps steps(0, false);
+  write_steps steps(0, write_steps::refused_is::left);
   const std::vector plan = {action_of(kind::create, "c"), action_of(kind::set_status, "s")};
   EXPECT_EQ(asked(plan, {{"c", refused}}, steps), "cs");
   EXPECT_EQ(steps.refused().begin()->second, "create: 403");
 }
 
 TEST(WriteSteps, EndWhereTheClusterIsLost) {
-  write_steps steps(0, true);
+  write_steps steps(0, write_steps::refused_is::planned_again);
   const std::vector plan = {action_of(kind::create, "c"), action_of(kind::set_status, "s")};
   EXPECT_EQ(steps.next(plan).what, write_steps::request::is::write);
   steps.lost();

@@ -31,6 +31,8 @@ enum class operation_request : std::uint8_t {
   end,
 };
 
+enum class operation_end : std::uint8_t { done, failed };
+
 /// The answer to the request before.
 struct operation_answer {
   std::string failure;    // empty: it went well

@@ -166,7 +166,7 @@ private:
     return on_.discovery();
   }
   awaitable<void> announce(key_type key, gathered& g, tenant_plan p) override;  // borrowed
-  outcome_words words_of(operation what, bool failed, const gathered& g,
+  outcome_words words_of(operation what, operation_end how, const gathered& g,
                          const tenant_plan& p) const override;
   void count(const under_way& me, const tenant_plan& p, const std::string& failure,
              reactor::nanoseconds took) override;

@@ -51,8 +51,10 @@ awaitable<void> tenant_cluster::announce(key_type key, gathered& g, tenant_plan 
   tell_all(*g.is.object, p.events);
 }
 
-tenant_cluster::outcome_words tenant_cluster::words_of(operation what, bool failed, const gathered&,
+tenant_cluster::outcome_words tenant_cluster::words_of(operation what, operation_end how,
+                                                       const gathered&,
                                                        const tenant_plan& p) const {
+  const bool failed = how == operation_end::failed;
   if (what == operation::uninstall && !failed)
     return {log_line::uninstalled, tenant_event::uninstalled, p.release};
   const happening_kind& kind = kind_of(failed ? failure_of(what) : success_of(what));

@@ -70,9 +70,10 @@ void deployments_at_home::say_left(const krypton_deployment& about, const visit&
           (owner.empty() ? "none" : owner));
 }
 
-deployments_at_home::outcome_words deployments_at_home::words_of(operation what, bool failed,
+deployments_at_home::outcome_words deployments_at_home::words_of(operation what, operation_end how,
                                                                  const gathered& g,
                                                                  const deployment_plan& p) const {
+  const bool failed = how == operation_end::failed;
   switch (what) {
     case operation::uninstall:
       if (failed) return {log_line::uninstall_failed, deployment_event::uninstall_failed, {}};

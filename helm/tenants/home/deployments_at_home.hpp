@@ -159,7 +159,7 @@ private:
                 const std::string& owner) override;
   awaitable<std::string> forget_place(krypton_deployment about, visit there,
                                       std::string workspace) override;
-  outcome_words words_of(operation what, bool failed, const gathered& g,
+  outcome_words words_of(operation what, operation_end how, const gathered& g,
                          const deployment_plan& p) const override;
   void count(const under_way& me, const deployment_plan& p, const std::string& failure,
              reactor::nanoseconds took) override;

@@ -180,7 +180,8 @@ private:
     return !g.is.wanted.chart.version.empty();
   }
   awaitable<void> announce(key_type, gathered&, placement_plan) override { co_return; }
-  outcome_words words_of(operation, bool, const gathered&, const placement_plan& p) const override {
+  outcome_words words_of(operation, operation_end, const gathered&,
+                         const placement_plan& p) const override {
     return {"", told_event, p.release};
   }
   void count(const under_way&, const placement_plan&, const std::string&,
@@ -201,12 +202,11 @@ TEST(AThirdKind, HasItsReleaseInstalledUpgradedAndRemoved) {
     k8s::client api(l, server.to());
     operation_slots slots(l, 2, 4);
     const auto write = [&](const std::string& version) {
-      server.api.put(
-          json::parse(
-              R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default",
+      server.api.put(json::parse(
+                         R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default",
               "name":"corner","annotations":{"shops.example/version":")" +
-              version + "\"}}}")
-              .as_object());
+                         version + "\"}}}")
+                         .as_object());
     };
     write("1.2.0");
     auto keeps = std::make_unique<shops>(l, api, slots);
