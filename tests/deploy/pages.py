@@ -75,8 +75,9 @@ def run(page, folder):
                 if kubeconfig.exists() or server.poll() is not None:
                     break
                 time.sleep(0.05)
-        text = "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n" + BEFORE.get(page, ":") + "\n" + script(page)
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=here, capture_output=True, text=True, timeout=300,
+        # Each job is a process group, so that what bin/windlass starts ends with it.
+        text = "set -m; trap 'for job in $(jobs -p); do kill -- -$job 2>/dev/null || true; done; wait' EXIT\n" + BEFORE.get(page, ":") + "\n" + script(page)
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=here, capture_output=True, text=True, timeout=1500,
                               env={"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "HOME": str(folder), "ROOT": str(ROOT), "KUBECONFIG": str(kubeconfig), "TERM": "dumb"})
         if done.returncode == 0:
             return None
