@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace app {
 namespace {
@@ -90,6 +91,17 @@ void progress::tell(const page& line) {
   if (!to_.write) return;
   clear();
   to_.write(line + "\n");
+}
+
+std::function<void(std::size_t, std::size_t)> told_to_a_person(std::string what,
+                                                               std::string units) {
+  const auto shown = std::make_shared<std::optional<progress>>();
+  return
+      [shown, what = std::move(what), units = std::move(units)](std::size_t done, std::size_t of) {
+        if (!*shown)
+          shown->emplace(progress::standard_error(progress::reader::person), what, units, of);
+        (*shown)->at(done);
+      };
 }
 
 void progress::clear() {

@@ -1,4 +1,3 @@
-#include "app/progress.hpp"
 #include "formats/go/path.hpp"
 #include "formats/go/time.hpp"
 #include "helm/charts/chart.hpp"
@@ -270,8 +269,7 @@ awaitable<command_result> pull_command(command_context c, words arguments) {
                                   : provenance_use::none;
   chart_source source(c.loop, c.where, c.env);
   problem failure;
-  app::progress shown(app::progress::standard_error(app::progress::reader::person), "pulling",
-                      "charts", rest->size());
+  std::size_t done = 0;
   for (const auto& reference : *rest) {
     chart_origin how = origin;
     auto chart = co_await source.download(reference, std::move(how), use);
@@ -287,7 +285,7 @@ awaitable<command_result> pull_command(command_context c, words arguments) {
       failure = kept.error();
       break;
     }
-    shown.next();
+    if (c.at_chart) c.at_chart(++done, rest->size());
   }
   co_await source.stop();
   if (!failure.text.empty()) co_return std::move(out).failed(failure.text);

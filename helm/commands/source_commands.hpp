@@ -30,6 +30,8 @@ struct command_context {
   std::function<std::string(const std::string& prompt)> ask_name;
   std::function<outcome<reactor::secret>(const std::string& prompt)> ask_secret;
   render_runtime runtime;
+  /// Told after each of several charts. May be empty.
+  std::function<void(std::size_t done, std::size_t of)> at_chart = {};
 };
 
 /// Runs a verb of verb_family::source with Helm's flags, output and exit code; arguments[0] is its

@@ -244,14 +244,8 @@ bool release_work::show_check(const check_outcome& outcome) {
 reactor::awaitable<result<void>> release_work::check() {
   if (arguments_.watch) co_return co_await follow();
   check_settings settings = what_to_check();
-  std::optional<progress> shown;
-  settings.looked_at = [&shown](std::size_t done, std::size_t of) {
-    if (!shown)
-      shown.emplace(progress::standard_error(progress::reader::person), "checking", "Releases", of);
-    shown->at(done);
-  };
+  settings.looked_at = told_to_a_person("checking", "Releases");
   auto outcome = co_await check_releases(loop_, packs_, std::move(settings));
-  shown.reset();
   if (!outcome) co_return outcome.error();
   if (!show_check(*outcome)) exit_code = failure;
   co_return result<void>();

@@ -2,6 +2,7 @@
 
 #include "app/login_helpers.hpp"
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "formats/go/files.hpp"
 #include "helm/commands/program/helm_cluster.hpp"
 #include "helm/commands/source_commands.hpp"
@@ -153,7 +154,7 @@ helm::command_result run_source_command(reactor::loop& l, const std::vector<std:
       l,           settings_for(l),
       environment, [] { return std::string(std::istreambuf_iterator(std::cin), {}); },
       ask_name,    ask_secret,
-      runtime};
+      runtime,     app::told_to_a_person("pulling", "charts")};
   helm::command_result out;
   run_to_the_end(l, [&]() -> reactor::awaitable<void> {
     out = co_await sources::run_source_command(context, arguments);
