@@ -62,8 +62,8 @@ private:
   bool on_screen_ = false;
 };
 
-/// Told how many pieces are done, it tells a person at a screen on standard error; what it drew goes
-/// with it.
+/// Told how many pieces are done, it tells a person at a screen on standard error; what it drew
+/// goes with it.
 std::function<void(std::size_t done, std::size_t of)> told_to_a_person(std::string what,
                                                                        std::string units);
 

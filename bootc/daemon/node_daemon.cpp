@@ -187,7 +187,8 @@ void node_daemon::log_fault(const bootc_node_status& decided) {
   logged_fault_ = std::move(fault);
 }
 
-/// Logs that a part of the host cannot be read, once for each reason, and that it can be read again.
+/// Logs that a part of the host cannot be read, once for each reason, and that it can be
+/// read again.
 void node_daemon::tell_unread(const std::string& what, const std::string& why) {
   const auto told = unread_.find(what);
   if (why.empty() ? told == unread_.end() : told != unread_.end() && told->second == why) return;

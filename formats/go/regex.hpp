@@ -28,8 +28,8 @@ inline constexpr std::int64_t expression_bytes = 2 << 20;
 void count_pattern(std::size_t bytes);
 void count_match(const re2::RE2& re, std::size_t bytes);
 
-/// A text as Go's expressions see it, for which each byte that is no UTF-8 is U+FFFD. Views the text
-/// that it was made of.
+/// A text as Go's expressions see it, for which each byte that is no UTF-8 is U+FFFD. Views the
+/// text that it was made of.
 class regex_text {
 public:
   explicit regex_text(std::string_view given);

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NAME is the chart's. The files, the keys of the values and the named templates are those of Helm's
-// own first chart, on which tutorials and other people's values build; the texts are ours.
+// NAME is the chart's. The files, the keys of the values and the named templates are those of
+// Helm's own first chart, on which tutorials and other people's values build; the texts are ours.
 constexpr std::pair<const char*, const char*> files[] = {
     {"Chart.yaml", R"(apiVersion: v2
 name: NAME

@@ -9,8 +9,8 @@
 
 namespace helm {
 
-/// `windlass helm create NAME`: a folder with a small chart of ours. A file that is there already is
-/// overwritten and named, as Helm does.
+/// `windlass helm create NAME`: a folder with a small chart of ours. A file that is there already
+/// is overwritten and named, as Helm does.
 command_result create_command(std::span<const std::string> arguments);
 
 /// The files of that chart: path below the folder, text.

@@ -39,8 +39,8 @@ struct hook {
     const std::vector<argument>& question;
     const value& composes;
   };
-  /// Refuses what the caller of the hook refuses, with the same function: for tests of packs and for
-  /// checks. Never empty for a hook that is asked.
+  /// Refuses what the caller of the hook refuses, with the same function: for tests of packs and
+  /// for checks. Never empty for a hook that is asked.
   std::function<reactor::result<void>(const value& answer, const asking& of)> takes = {};
   /// The APIs whose objects it is asked about, as `applies.apis` names them; empty: not known.
   std::vector<std::string> apis = {};

@@ -235,8 +235,8 @@ int slip(lua_State* L) {
   return 1;
 }
 
-/// check_answer(hook, answer, composes, arguments…): raises what is wrong with the answer, for tests
-/// of packs. An argument that is no plain data is passed over.
+/// check_answer(hook, answer, composes, arguments…): raises what is wrong with the answer, for
+/// tests of packs. An argument that is no plain data is passed over.
 int check_answer(lua_State* L) {
   const std::string_view name = text_at(L, 1, "check_answer");
   luaL_checkany(L, 2);

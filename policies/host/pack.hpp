@@ -185,8 +185,8 @@ struct pack_report {
 ///           hooks are tried nor the packs after it.
 reactor::awaitable<reactor::result<std::vector<pack_report>>> test_packs(
     reactor::loop& l, std::string root, shared_hooks hooks = {}, run_tests which = run_tests::all);
-/// The same without the lines that tests reach and with no more of them than a service runs before it
-/// takes a pack, but with the names in its source that nothing has.
+/// The same without the lines that tests reach and with no more of them than a service runs before
+/// it takes a pack, but with the names in its source that nothing has.
 reactor::awaitable<reactor::result<std::vector<pack_report>>> check_packs(reactor::loop& l,
                                                                           std::string root,
                                                                           shared_hooks hooks);

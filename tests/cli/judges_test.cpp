@@ -1,5 +1,5 @@
-// One judge of what packs answer: over every hook and bad answers, `policy check`, `policy test` and
-// the callers of the hook refuse the same, with the same words.
+// One judge of what packs answer: over every hook and bad answers, `policy check`, `policy test`
+// and the callers of the hook refuse the same, with the same words.
 #include "cli/apis.hpp"
 #include "compose/rules/answer.hpp"
 #include "compose/rules/declaration.hpp"

@@ -1,5 +1,5 @@
-// `release path` against `release diff`: over pairs of the real Releases, and over catalogues drawn from
-// seeds, where ways are also looked for step by step.
+// `release path` against `release diff`: over pairs of the real Releases, and over catalogues drawn
+// from seeds, where ways are also looked for step by step.
 #include "cli/commands.hpp"
 #include "reactor/plain/entropy.hpp"
 #include "tests/reactor/temporary_folder.hpp"

@@ -1,5 +1,5 @@
-// The kinds that we ship: every field is described, and what the controllers would refuse is refused
-// at admission. tests/live/admission.py puts the same table before a real kube-apiserver.
+// The kinds that we ship: every field is described, and what the controllers would refuse is
+// refused at admission. tests/live/admission.py puts the same table before a real kube-apiserver.
 #include "bootc/kinds/bootc_node.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/slot_capacity.hpp"

@@ -360,7 +360,8 @@ TEST(Docs, EveryFileOfDeployThatIsNamedIsThere) {
 
 TEST(Docs, TheMessagesThatAreExplainedAreThoseOfTheProgram) {
   // The kubelet's and the API server's.
-  const std::set<std::string> others = {"ErrImagePull", "ImagePullBackOff", "violates PodSecurity"};
+  const std::set<std::string> others = {"ErrImagePull", "ImagePullBackOff", "violates PodSecurity",
+                                        "spec.image.ref: Invalid value"};
   std::string everything;
   for (const char* folder :
        {"cli", "app", "service", "k8s", "bootc", "helm", "registry", "deploy/chart/templates"})

@@ -39,6 +39,7 @@ TEST(EventRow, IsOfWhatAPageOfTheReferenceHasAndOfNothingElse) {
   };
   EXPECT_TRUE(is_shown(event("ClusterEngaged", "Secret", "prod-1")));
   EXPECT_TRUE(is_shown(event("RolloutHalted", "BootcNodePool", "workers")));
+  EXPECT_TRUE(is_shown(event("PolicyRefused", "ConfigMap", "rules")));
   EXPECT_FALSE(is_shown(event("ClusterEngaged", "Pod", "prod-1")));
   EXPECT_FALSE(is_shown(event("BackOff", "Pod", "web")));
   EXPECT_FALSE(is_shown({}));

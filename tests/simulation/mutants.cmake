@@ -56,10 +56,10 @@ mutate(${slots}
   [[m.state != unit_state::up_to_date && !m.node->unschedulable)]]
   [[m.state != unit_state::up_to_date && !m.node->unschedulable && @cordon@)]])
 mutate(${slots}
-  [[m.node->unschedulable)
-    act(action_kind::uncordon]]
-  [[m.node->unschedulable && @cordon_restore@)
-    act(action_kind::uncordon]])
+  [[!is_ready(*m.node)) return;
+  if (m.was_schedulable() && m.node->unschedulable)]]
+  [[!is_ready(*m.node)) return;
+  if (m.was_schedulable() && m.node->unschedulable && @cordon_restore@)]])
 mutate(${slots} [[if (m.approved()) return true;]] [[if (m.approved() && @failed_reboot@) return true;]])
 mutate(${slots} [[m.trouble == not_back_text)]] [[m.trouble == not_back_text && @lost_reboot@)]])
 mutate(${slots}

@@ -1,7 +1,7 @@
 #include "k8s/sim/objects/cells.hpp"
 
+#include "formats/human_duration.hpp"
 #include "k8s/sim/objects/selector.hpp"
-#include "reactor/plain/human_duration.hpp"
 
 #include <algorithm>
 #include <set>
@@ -315,7 +315,7 @@ std::int64_t size_of(const json::object& o, std::string_view member) {
 std::string age(std::string_view since, reactor::wall_time now) {
   if (since.empty()) return "<unknown>";
   auto t = reactor::parse_rfc3339(since);
-  return t ? reactor::human_duration(now - *t) : "<invalid>";
+  return t ? formats::human_duration(now - *t) : "<invalid>";
 }
 
 cell_function cells_of(std::string_view group, std::string_view kind) {

@@ -2,13 +2,13 @@
 #include "service/commands/events/events.hpp"
 
 #include "app/run_to_end.hpp"
-#include "formats/json/member.hpp"
+#include "formats/human_duration.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/plain/human_duration.hpp"
 #include "reactor/side_by_side.hpp"
 #include "reactor/system/signals.hpp"
+#include "service/policy_refusals.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
@@ -199,6 +199,7 @@ std::vector<std::size_t> news_in(const listing& now, std::map<std::string, json:
 known_events events_of(const std::vector<units::api>& apis) {
   known_events out;
   for (const k8s::event_kind& e : k8s::fleet_event::table) out.emplace(e.reason, e.about);
+  for (const k8s::event_kind& e : policy_event::table) out.emplace(e.reason, e.about);
   for (const units::api& a : apis)
     for (const k8s::event_kind& e : a.events) out.emplace(e.reason, e.about);
   for (const policies::embedded_file& file : policies::stock_files())
@@ -219,7 +220,7 @@ std::optional<listed_object> event_row(const std::string& cluster, const json::o
   if (!known.contains({reason, kind}) || !is_about(about, kind, of)) return std::nullopt;
   const std::int64_t count = count_of(e);
   const auto at = reactor::parse_rfc3339(seen);
-  std::string age = at ? reactor::human_duration(now - *at) : "<unknown>";
+  std::string age = at ? formats::human_duration(now - *at) : "<unknown>";
   if (count > 1) age += " (x" + std::to_string(count) + ")";
   listed_object row{.kind = "event",
                     .cluster = cluster,

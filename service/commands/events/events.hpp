@@ -22,8 +22,8 @@ struct events_arguments {
   reactor::nanoseconds timeout = std::chrono::seconds(15);
 };
 
-/// Reason and kind of each Event that Windlass may write: of the fleet, of these APIs, and of the
-/// stock packs.
+/// Reason and kind of each Event that Windlass may write: of the fleet and its policies, of these
+/// APIs, and of the stock packs.
 using known_events = std::set<std::pair<std::string, std::string>>;
 known_events events_of(const std::vector<units::api>& apis);
 

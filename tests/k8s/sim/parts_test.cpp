@@ -1,3 +1,4 @@
+#include "formats/human_duration.hpp"
 #include "k8s/merge/merge_schema.hpp"
 #include "k8s/sim/objects/cells.hpp"
 #include "k8s/sim/objects/field_set.hpp"
@@ -6,7 +7,6 @@
 #include "k8s/sim/objects/schema.hpp"
 #include "k8s/sim/objects/shape.hpp"
 #include "k8s/sim/protobuf.hpp"
-#include "reactor/plain/human_duration.hpp"
 
 #include <gtest/gtest.h>
 
@@ -89,15 +89,15 @@ TEST(JsonPath, SelectsWhatColumnsName) {
 }
 
 TEST(Age, IsPrintedAsKubectlDoes) {
-  EXPECT_EQ(reactor::human_duration(0s), "0s");
-  EXPECT_EQ(reactor::human_duration(119s), "119s");
-  EXPECT_EQ(reactor::human_duration(422s), "7m2s");
-  EXPECT_EQ(reactor::human_duration(63min), "63m");
-  EXPECT_EQ(reactor::human_duration(3h + 5min), "3h5m");
-  EXPECT_EQ(reactor::human_duration(50h), "2d2h");
-  EXPECT_EQ(reactor::human_duration(24h * 30), "30d");
-  EXPECT_EQ(reactor::human_duration(24h * 800), "2y70d");
-  EXPECT_EQ(reactor::human_duration(-5s), "<invalid>");
+  EXPECT_EQ(formats::human_duration(0s), "0s");
+  EXPECT_EQ(formats::human_duration(119s), "119s");
+  EXPECT_EQ(formats::human_duration(422s), "7m2s");
+  EXPECT_EQ(formats::human_duration(63min), "63m");
+  EXPECT_EQ(formats::human_duration(3h + 5min), "3h5m");
+  EXPECT_EQ(formats::human_duration(50h), "2d2h");
+  EXPECT_EQ(formats::human_duration(24h * 30), "30d");
+  EXPECT_EQ(formats::human_duration(24h * 800), "2y70d");
+  EXPECT_EQ(formats::human_duration(-5s), "<invalid>");
 }
 
 TEST(StrategicPatch, KeepsTheOrderTheClientAsksFor) {

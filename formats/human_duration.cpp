@@ -1,10 +1,10 @@
-#include "reactor/plain/human_duration.hpp"
+#include "formats/human_duration.hpp"
 
 #include <cstdint>
 
-namespace reactor {
+namespace formats {
 
-std::string human_duration(nanoseconds d) {
+std::string human_duration(reactor::nanoseconds d) {
   // The steps of k8s.io/apimachinery's HumanDuration.
   const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(d).count();
   auto part = [](std::int64_t n, const char* unit) { return std::to_string(n) + unit; };
@@ -26,4 +26,4 @@ std::string human_duration(nanoseconds d) {
   return part(hours / 24 / 365, "y");
 }
 
-}  // namespace reactor
+}  // namespace formats

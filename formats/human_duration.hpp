@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace reactor {
+namespace formats {
 
 /// "7m2s", "3d4h": how tables of Kubernetes print ages.
-std::string human_duration(nanoseconds d);
+std::string human_duration(reactor::nanoseconds d);
 
-}  // namespace reactor
+}  // namespace formats
