@@ -158,7 +158,7 @@ def run(s):
 
     # A right that somebody took away is named, and comes back.
     role = json.loads(s.members[0].kubectl("get", "clusterrole", "bootc-operator-controller", "-o", "json"))
-    role["rules"] = [r for r in role["rules"] if "pods/eviction" not in r["resources"]]
+    role["rules"] = [r for r in role["rules"] if "pods/eviction" not in r.get("resources", [])]
     s.members[0].kubectl("replace", "-f", "-", text=json.dumps(role))
     s.until(lambda: "create pods/eviction" in subprocess.run([BUILD / "windlass", "cluster", "check", "prod-eu-1", "--kubeconfig", s.kubeconfig, "--namespace", NAMESPACE],
                                                              capture_output=True, text=True, timeout=60).stdout, "the missing right is named")
