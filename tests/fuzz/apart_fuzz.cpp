@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as<helm::release::record_job::answer>(bytes);
   read_as<helm::tenants::index_job::answer>(bytes);
   read_as<helm::tenants::load_job::answer>(bytes);
-  read_as<helm::tenants::known_release>(bytes);
+  read_as<helm::placed::known_release>(bytes);
   read_as<helm::objects::manifest_job::answer>(bytes);
   read_as<helm::release::split_job::answer>(bytes);
   helm::apart::bench_of_a_child child(helm::tenants::chart_jobs());

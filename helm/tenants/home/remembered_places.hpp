@@ -47,7 +47,7 @@ private:
   reactor::awaitable<k8s::result<void>> save(k8s::object_key object,
                                              std::optional<k8s::object_key> left);
 
-  ledger in_;
+  placed::ledger in_;
   std::map<std::string, object_places> all_;  // by key in the ledger
 };
 
