@@ -36,7 +36,7 @@ public:
     std::function<void(const page&)> write;
     std::function<reactor::nanoseconds()> now;  // any steady clock
   };
-  /// Who reads standard error where it is a pipe or a file: nobody is told there but by `everyone`.
+  /// Who is told: a person at a screen, or a reader of a pipe or file too.
   enum class reader { person, everyone };
   /// Standard error, as it is at this moment.
   static place standard_error(reader who);

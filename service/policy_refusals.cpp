@@ -1,5 +1,6 @@
 #include "service/policy_refusals.hpp"
 
+#include "formats/json/member.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "k8s/client/resource.hpp"
@@ -25,12 +26,6 @@ const k8s::resource& core_events() {
   return r;
 }
 
-std::string said_in(const json::object& o, std::string_view first, std::string_view second = {}) {
-  const json::value* v = o.if_contains(first);
-  if (v && !second.empty()) v = v->is_object() ? v->get_object().if_contains(second) : nullptr;
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
-}
-
 /// One Event about a refusal.
 struct sighting {
   refused_policy is;
@@ -40,11 +35,12 @@ struct sighting {
 std::optional<sighting> sighting_in(const json::value& item) {
   if (!item.is_object()) return std::nullopt;
   const json::object& event = item.get_object();
-  auto noted = read_refusal_note(said_in(event, "message"));
+  auto noted = read_refusal_note(formats::text_member(event, "message"));
   if (!noted) return std::nullopt;
   sighting out;
-  out.is = {said_in(event, "involvedObject", "namespace"), said_in(event, "involvedObject", "name"),
-            std::move(noted->why), said_in(event, "eventTime")};
+  out.is = {formats::text_member(event, "involvedObject", "namespace"),
+            formats::text_member(event, "involvedObject", "name"), std::move(noted->why),
+            formats::text_member(event, "eventTime")};
   out.content = std::move(noted->content);
   return out;
 }

@@ -137,7 +137,7 @@ TEST_F(Events, AreThoseOfTheFleetAndFollowARollout) {
          {"type", "Normal"},
          {"reason", "Pulled"},
          {"involvedObject", {{"kind", "Pod"}, {"name", "web"}, {"namespace", "default"}}},
-         {"message", "somebody else's"}});
+         {"message", "of another component"}});
     cli::events_arguments a;
     const said first = co_await ask(a);
     EXPECT_EQ(first.code, 0) << first.complaint;
@@ -170,7 +170,7 @@ TEST_F(Events, AreThoseOfTheFleetAndFollowARollout) {
     EXPECT_FALSE(document.at("items").as_array().empty());
 
     cli::events_arguments none;
-    none.about = "node/nobody";
+    none.about = "node/none";
     const said last = co_await ask(none);
     EXPECT_EQ(last.code, 0);
     EXPECT_EQ(last.complaint, "no Events found\n");

@@ -1,3 +1,4 @@
+// One walk over schema and value prunes, defaults and checks: its parts call one another.
 #include "k8s/sim/objects/schema.hpp"
 
 #include "k8s/sim/objects/admission.hpp"

@@ -3,6 +3,8 @@
 
 #include "app/run_to_end.hpp"
 #include "formats/human_duration.hpp"
+#include "formats/json/member.hpp"
+#include "k8s/client/list_pages.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
@@ -15,28 +17,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <map>
 
 namespace cli {
 namespace {
 
 namespace json = boost::json;
+using formats::text_member;
 
 constexpr std::size_t clusters_at_once = 32, most_events = 50'000;  // of one cluster
 constexpr reactor::nanoseconds between_looks = std::chrono::seconds(2);
-
-std::string event_text(const json::object& o, std::initializer_list<std::string_view> path) {
-  const json::object* at = &o;
-  for (auto it = path.begin(); it != path.end(); ++it) {
-    const json::value* v = at->if_contains(*it);
-    if (!v) return {};
-    if (std::next(it) == path.end()) return v->is_string() ? std::string(v->get_string()) : "";
-    if (!v->is_object()) return {};
-    at = &v->get_object();
-  }
-  return {};
-}
 
 std::int64_t number_at(const json::object& o, std::string_view key) {
   const json::value* v = o.if_contains(key);
@@ -46,8 +36,8 @@ std::int64_t number_at(const json::object& o, std::string_view key) {
 /// When it was last seen, in whichever field its writer put it.
 std::string last_seen(const json::object& e) {
   for (std::string t :
-       {event_text(e, {"series", "lastObservedTime"}), event_text(e, {"deprecatedLastTimestamp"}),
-        event_text(e, {"eventTime"}), event_text(e, {"metadata", "creationTimestamp"})})
+       {text_member(e, "series", "lastObservedTime"), text_member(e, "deprecatedLastTimestamp"),
+        text_member(e, "eventTime"), text_member(e, "metadata", "creationTimestamp")})
     if (!t.empty()) return t;
   return {};
 }
@@ -90,27 +80,28 @@ struct of_one_cluster {
 };
 
 reactor::awaitable<void> ask(events_run& r, std::string name, of_one_cluster& to) {  // borrowed
-  k8s::list_options page;
-  std::size_t read = 0;
-  do {
-    k8s::cluster* c = r.windlass.fleet().find(name);
-    if (!c && r.windlass.home() && r.windlass.home()->name() == name) c = r.windlass.home();
-    if (!c) co_return;
-    k8s::list_options next = page;
-    auto answer = co_await c->api().list(k8s::resources::events(), std::move(next));
-    if (!answer) {
-      to.why = answer.error().message();
+  k8s::cluster* c = r.windlass.fleet().find(name);
+  std::vector<std::pair<std::string, std::string>> labels;
+  if (c)
+    for (const auto& [key, value] : c->labels())
+      labels.emplace_back(std::string(key.str()), std::string(value.str()));
+  else if (k8s::cluster* home = r.windlass.home(); home && home->name() == name)
+    c = home;
+  if (!c) co_return;
+  k8s::list_pages pages(c->api(), k8s::resources::events(), k8s::list_options());
+  for (std::size_t read = 0;;) {
+    auto page = co_await pages.next();
+    if (!page) to.why = page.error().message();
+    if (!page || !*page) co_return;
+    if (read >= most_events) {
+      to.why =
+          "it has more than " + std::to_string(most_events) + " Events; the others were not read";
       co_return;
     }
-    const json::value* items = answer->if_contains("items");
-    if (!items || !items->is_array()) co_return;
-    std::vector<std::pair<std::string, std::string>> labels;
-    c = r.windlass.fleet().find(name);
-    if (c)
-      for (const auto& [key, value] : c->labels())
-        labels.emplace_back(std::string(key.str()), std::string(value.str()));
-    for (const json::value& one : items->get_array()) {
-      ++read;
+    const json::array* items = k8s::items_of(**page);
+    if (!items) co_return;
+    read += items->size();
+    for (const json::value& one : *items) {
       if (!one.is_object()) continue;
       auto row =
           event_row(name, one.get_object(), r.known, r.arguments.about, r.loop.wall(), r.out.tint);
@@ -118,13 +109,7 @@ reactor::awaitable<void> ask(events_run& r, std::string name, of_one_cluster& to
       row->labels = labels;
       to.rows.emplace_back(last_seen(one.get_object()), std::move(*row));
     }
-    page.continue_token = event_text(*answer, {"metadata", "continue"});
-    if (read >= most_events && !page.continue_token.empty()) {
-      to.why =
-          "it has more than " + std::to_string(most_events) + " Events; the others were not read";
-      co_return;
-    }
-  } while (!page.continue_token.empty());
+  }
 }
 
 reactor::awaitable<seen_events> look(events_run& r) {  // borrowed
@@ -214,9 +199,9 @@ known_events events_of(const std::vector<units::api>& apis) {
 std::optional<listed_object> event_row(const std::string& cluster, const json::object& e,
                                        const known_events& known, const std::string& about,
                                        reactor::wall_time now, colours tint) {
-  const std::string kind = event_text(e, {"regarding", "kind"}), reason = event_text(e, {"reason"}),
-                    of = event_text(e, {"regarding", "name"}), type = event_text(e, {"type"}),
-                    note = event_text(e, {"note"}), seen = last_seen(e);
+  const std::string kind = text_member(e, "regarding", "kind"), reason = text_member(e, "reason"),
+                    of = text_member(e, "regarding", "name"), type = text_member(e, "type"),
+                    note = text_member(e, "note"), seen = last_seen(e);
   if (!known.contains({reason, kind}) || !is_about(about, kind, of)) return std::nullopt;
   const std::int64_t count = count_of(e);
   const auto at = reactor::parse_rfc3339(seen);
@@ -224,22 +209,22 @@ std::optional<listed_object> event_row(const std::string& cluster, const json::o
   if (count > 1) age += " (x" + std::to_string(count) + ")";
   listed_object row{.kind = "event",
                     .cluster = cluster,
-                    .ns = event_text(e, {"metadata", "namespace"}),
-                    .name = event_text(e, {"metadata", "name"})};
+                    .ns = text_member(e, "metadata", "namespace"),
+                    .name = text_member(e, "metadata", "name")};
   const bool warns = type == "Warning";
   row.trouble = warns ? 1 : 0;
   row.cells = {age,    cluster,         toned(type, warns ? tone::bad : tone::plain, tint),
                reason, kind + "/" + of, with_short_digests(note)};
   row.body = {
-      {"uid", event_text(e, {"metadata", "uid"})},
+      {"uid", text_member(e, "metadata", "uid")},
       {"type", type},
       {"reason", reason},
       {"regarding",
-       {{"kind", kind}, {"namespace", event_text(e, {"regarding", "namespace"})}, {"name", of}}},
+       {{"kind", kind}, {"namespace", text_member(e, "regarding", "namespace")}, {"name", of}}},
       {"note", note},
       {"count", count},
       {"lastSeen", seen},
-      {"reportingController", event_text(e, {"reportingController"})}};
+      {"reportingController", text_member(e, "reportingController")}};
   return row;
 }
 
@@ -254,9 +239,9 @@ reactor::awaitable<int> show_events(reactor::loop& l, service& s, events_argumen
       out.complaint(chosen.error());
       co_return failure;
     }
-    const std::vector<std::size_t> news = news_in(all.rows, last);
     if (first && !a.list.watch_only) code = show(all, r);
     if (!a.list.is_watching() || code != success) co_return code;
+    const std::vector<std::size_t> news = news_in(all.rows, last);
     if (!first && a.list.output.is_machine())
       for (const std::size_t i : news)
         out.bytes(machine_text(all.rows.objects()[i].document(), a.list.output.format));
