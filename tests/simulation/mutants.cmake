@@ -34,7 +34,8 @@ function(mutate source from to)
   set(text "${text}" PARENT_SCOPE)
 endfunction()
 
-set(slots bootc/pool/rollout_slots.cpp)
+set(steps bootc/pool/planning/member_steps.cpp)
+set(slots bootc/pool/planning/slots.cpp)
 mutate(bootc/pool/drains.cpp
   [[co_return co_await api_.evict(std::move(key), std::move(uid));]]
   [[if (@budget@) co_return co_await api_.evict(std::move(key), std::move(uid));
@@ -47,15 +48,15 @@ mutate(bootc/pool/reconciler/pool_writer.cpp
   [[pool_writer::sees_own_writes(std::string pool) {]]
   [[pool_writer::sees_own_writes(std::string pool) {
   if (!@own_writes@) co_return true;]])
-mutate(${slots}
+mutate(${steps}
   [[const bool drained = m.drain->state == phase::succeeded;]]
   [[const bool drained = m.drain->state == phase::succeeded || !@drain@;]])
-mutate(${slots}
+mutate(${steps}
   [[if (!m.node->unschedulable) {  // another]] [[if (!m.node->unschedulable && @cordon@) {  // another]])
-mutate(${slots}
+mutate(${steps}
   [[m.state != unit_state::up_to_date && !m.node->unschedulable)]]
   [[m.state != unit_state::up_to_date && !m.node->unschedulable && @cordon@)]])
-mutate(${slots}
+mutate(${steps}
   [[!is_ready(*m.node)) return;
   if (m.was_schedulable() && m.node->unschedulable)]]
   [[!is_ready(*m.node)) return;
@@ -63,11 +64,11 @@ mutate(${slots}
 mutate(${slots} [[if (m.approved()) return true;]] [[if (m.approved() && @failed_reboot@) return true;]])
 mutate(${slots} [[m.trouble == not_back_text)]] [[m.trouble == not_back_text && @lost_reboot@)]])
 mutate(${slots}
-  [[plan_.halted = unhealthy_.size() >= halt_threshold;]]
-  [[plan_.halted = unhealthy_.size() >= halt_threshold && @halt@;]])
+  [[d.plan.halted = found_.size() >= halt_threshold;]]
+  [[d.plan.halted = found_.size() >= halt_threshold && @halt@;]])
 mutate(${slots}
-  [[plan_.capacity = capacity ? *capacity : 0;]]
-  [[plan_.capacity = !@slot@ ? members_.size() : capacity ? *capacity : 0;]])
+  [[d.plan.capacity = capacity ? *capacity : 0;]]
+  [[d.plan.capacity = !@slot@ ? members : capacity ? *capacity : 0;]])
 mutate(helm/placed/operation_task.cpp
   [[if (!release || telling) co_return]] [[if (!release || telling || !@settle@) co_return]])
 mutate(helm/placed/plan/plan.cpp
