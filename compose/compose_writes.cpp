@@ -226,20 +226,20 @@ awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outloo
   k8s::result<json::object> got = json::object();
   if (applied) {
     const auto conflicts = creates ? k8s::apply_conflicts::fail : k8s::apply_conflicts::force;
-    std::string subresource;
-    got = co_await on_.api().apply(r, key, std::move(*body), conflicts, std::move(subresource),
-                                   std::move(manager));
+    got = co_await on_.api().apply(
+        r, key, std::move(*body),
+        k8s::request_options().by(std::move(manager)).on_conflict(conflicts));
   } else if (creates) {
     metadata_of(*body)["name"] = id.name;
     if (!id.ns.empty()) metadata_of(*body)["namespace"] = id.ns;
-    std::string subresource, name;
-    got = co_await on_.api().create(r, id.ns, std::move(*body), std::move(subresource),
-                                    std::move(name), k8s::request_deadline, std::move(manager));
+    got = co_await on_.api().create(r, id.ns, std::move(*body),
+                                    k8s::request_options().by(std::move(manager)));
   } else {
     std::string subresource;
     if (a.what == action::kind::set_status) subresource = "status";
-    got = co_await on_.api().merge_patch(r, key, std::move(*body), std::move(subresource),
-                                         std::move(manager));
+    got = co_await on_.api().merge_patch(
+        r, key, std::move(*body),
+        k8s::request_options().at(std::move(subresource)).by(std::move(manager)));
   }
   if (!got) co_return got.error();
   const object now = read_answer_object(id.kind, *got);

@@ -256,8 +256,9 @@ awaitable<k8s::result<void>> home_releases::publish(release now) {
   json::object patch;
   patch["metadata"] = json::object{{"resourceVersion", now.meta.resource_version.text()}};
   patch["status"] = std::move(status);
-  auto written = co_await on_.api().merge_patch(collection(), now.meta.key(), std::move(patch),
-                                                "status", std::string(names::field_manager));
+  auto written = co_await on_.api().merge_patch(
+      collection(), now.meta.key(), std::move(patch),
+      k8s::request_options().at("status").by(std::string(names::field_manager)));
   if (!written) co_return written.error();
   const json::value* kept = written->if_contains("status");
   const bool dropped = !kept || !kept->is_object() || !kept->get_object().contains("conditions");
@@ -276,8 +277,9 @@ awaitable<k8s::result<void>> home_releases::publish(release now) {
   metadata["annotations"] = std::move(annotations);
   json::object note;
   note["metadata"] = std::move(metadata);
-  auto noted = co_await on_.api().merge_patch(collection(), now.meta.key(), std::move(note),
-                                              std::string(), std::string(names::field_manager));
+  auto noted =
+      co_await on_.api().merge_patch(collection(), now.meta.key(), std::move(note),
+                                     k8s::request_options().by(std::string(names::field_manager)));
   if (!noted) co_return noted.error();
   co_return k8s::result<void>();
 }

@@ -415,7 +415,7 @@ awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, outlook
   patch["spec"] = std::move(spec);
   auto written =
       co_await on_.api().merge_patch(bootc::node_pools(), pool.meta.key(), std::move(patch),
-                                     std::string(), std::string(names::field_manager));
+                                     k8s::request_options().by(std::string(names::field_manager)));
   if (!written) co_return written.error();
   on_.log().info("the image of a Release was written to its pool",
                  {{"pool", o.pool}, {"release", o.release}, {"from", o.at}, {"ref", o.target_ref}});

@@ -294,8 +294,8 @@ awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status
     patch["metadata"] =
         boost::json::object{{"resourceVersion", object.meta.resource_version.text()}};
   k8s::object_key key{"", options_.node};
-  auto answer =
-      co_await api_.merge_patch_text(bootc_nodes(), std::move(key), std::move(patch), "status");
+  auto answer = co_await api_.merge_patch_text(bootc_nodes(), std::move(key), std::move(patch),
+                                               k8s::request_options().at("status"));
   if (!answer) {
     if (needed == consent::of_now && answer.error().code == k8s::errc::conflict) {
       (void)co_await read_object();

@@ -342,10 +342,12 @@ awaitable<std::optional<std::string>> cluster_objects::impl::replace(const objec
 awaitable<std::optional<std::string>> cluster_objects::impl::apply(const object& target,
                                                                    const update_options& how) {
   json::object body = target.body;
-  auto applied = co_await api.apply(
-      target.resource, target.key(), std::move(body),
-      how.force_conflicts ? k8s::apply_conflicts::force : k8s::apply_conflicts::fail, {},
-      apply_manager);
+  auto applied =
+      co_await api.apply(target.resource, target.key(), std::move(body),
+                         k8s::request_options()
+                             .by(apply_manager)
+                             .on_conflict(how.force_conflicts ? k8s::apply_conflicts::force
+                                                              : k8s::apply_conflicts::fail));
   if (applied) co_return std::nullopt;
   co_return said(applied.error());
 }

@@ -87,7 +87,8 @@ awaitable<k8s::result<readiness>> waits::look(const object& o, bool jobs,
                                               reactor::steady_time deadline) {
   const wait_rule rule = rule_of(o);
   if (rule == wait_rule::nothing || (rule == wait_rule::job && !jobs)) co_return readiness::yes();
-  auto live = co_await api_.get(where(o, rule), o.key(), {}, request_time(deadline));
+  auto live = co_await api_.get(where(o, rule), o.key(),
+                                k8s::request_options().within(request_time(deadline)));
   if (!live) co_return live.error();
   switch (rule) {
     case wait_rule::pod: co_return pod_ready(*live);
@@ -139,7 +140,8 @@ awaitable<outcome<bool>> waits::until_gone(object_list list, reactor::steady_tim
   reactor::backoff pace(looks);
   for (;;) {
     for (; i < list.size(); ++i) {
-      auto live = co_await api_.get(list[i].resource, list[i].key(), {}, request_time(deadline));
+      auto live = co_await api_.get(list[i].resource, list[i].key(),
+                                    k8s::request_options().within(request_time(deadline)));
       if (live) break;
       if (live.error().code == k8s::errc::not_found) continue;
       const bool retry = is_passing(live.error()) && ++failures <= retry_limit;
@@ -159,7 +161,8 @@ awaitable<outcome<bool>> waits::until_hook_done(object hook, reactor::steady_tim
   bool was_there = false;
   reactor::backoff pace(looks);
   for (;;) {
-    auto live = co_await api_.get(hook.resource, hook.key(), {}, request_time(deadline));
+    auto live = co_await api_.get(hook.resource, hook.key(),
+                                  k8s::request_options().within(request_time(deadline)));
     if (live) {
       was_there = true;
       const readiness seen = job ? hook_job_done(*live) : hook_pod_done(*live);

@@ -128,8 +128,9 @@ private:
 
   auto send(k8s::object_key key, boost::json::object patch, std::string subresource) {
     k8s::resource r = of_;
-    return api_.merge_patch(std::move(r), std::move(key), std::move(patch), std::move(subresource),
-                            std::string(names::field_manager));
+    return api_.merge_patch(
+        std::move(r), std::move(key), std::move(patch),
+        k8s::request_options().at(std::move(subresource)).by(std::string(names::field_manager)));
   }
   static written<Kind> wrote(const boost::json::object& answer) {
     written<Kind> out;

@@ -290,12 +290,27 @@ struct client::impl {
     if (const std::string why = who.certificate_problem(); !why.empty()) f.detail += "; " + why;
   }
 
-  /// One request and its whole answer. A 401 is tried once more when the credentials' files have
-  /// changed, or their program gave others.
-  awaitable<result<json::value>> call(http::request r, std::string doing,
-                                      reactor::nanoseconds within = request_deadline,
-                                      std::size_t limit_bytes = object_limit_bytes,
-                                      body_form form = body_form::json) {
+  /// What is asked of one request, and what its answer is taken for.
+  struct call_shape {
+    std::string doing;
+    std::size_t limit_bytes = object_limit_bytes;
+    body_form form = body_form::json;
+    bool of_secrets = false;
+  };
+  /// What came of sending a request once.
+  template <class T>
+  struct attempt {
+    result<T> got;
+    paced_answer about = {};
+    bool refused = false;  // the server answered, and `got` is its refusal
+  };
+
+  /// Sends a request and its credentials by `once(request, deadline)`. A 401 is tried once more
+  /// when the credentials' files have changed, or their program gave others. `within`: from when
+  /// the credentials are there, which has a deadline of its own; 0: of a stream, which has none.
+  template <class T, class Once>
+  awaitable<result<T>> authorized(http::request r, std::string doing, reactor::nanoseconds within,
+                                  Once once) {
     if (r.target.empty()) co_return unsendable(std::move(doing));
     struct wiping {
       http::request& r;
@@ -305,54 +320,70 @@ struct client::impl {
     } const afterwards{r};
     const auto ready = co_await refresh(credentials::look::when_due);
     if (!ready) co_return without_credentials(ready.error(), std::move(doing));
-    const reactor::steady_time deadline = loop.now() + within;  // logging in has its own
-    for (int attempt = 0;; ++attempt) {
-      const bool turn = co_await limiter.acquire_until(deadline);
+    const reactor::steady_time deadline = loop.now() + within;
+    for (int tried = 0;; ++tried) {
+      const reactor::steady_time turn_by =
+          within.count() > 0 ? deadline : loop.now() + request_deadline;
+      const bool turn = co_await limiter.acquire_until(turn_by);
       if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
       const std::uint64_t login = who.login_number();
-      const reactor::steady_time began = loop.now();
-      auto got = co_await transport.fetch(std::move(sent), limit_bytes, deadline);
-      paced_answer about;
-      about.took = loop.now() - began;
-      if (!got && limit_bytes == page_limit_bytes && got.error().code == reactor::errc::limit) {
-        const fault why = too_long(doing, limit_bytes);
-        observe(&why, about);
-        co_return why;
-      }
-      if (!got) co_return failed(got.error(), doing, about.took);
-      about.fairness = names_priority_level(got->fields);
-      if (on_warning)
-        for (const std::string& text : reactor::http::warnings_in(got->fields)) on_warning(text);
-      if (const auto said = http::parse_date(got->fields.get("Date")))
-        clock_ahead = *said - loop.wall();
-      body_reader reader{got->status,
-                         std::move(got->fields),
-                         std::move(got->body),
-                         limit_bytes,
-                         form,
-                         doing,
-                         is_of_secrets(r.target) ? wiping_storage() : json::storage_ptr()};
-      const bool long_body = reader.is_long();
-      std::optional<result<json::value>> read;
-      if (long_body) {
-        const auto job = [](body_reader& all) { return all.read(); };
-        auto done = co_await off_loop.run(job, std::move(reader));
-        read.emplace(std::move(done));
-      } else {
-        read.emplace(reader.read());
-      }
-      auto& answer = *read;
-      if (answer) {
-        observe(nullptr, about);
-        co_return std::move(answer);
-      }
-      fault why = answer.error();
-      const bool again = co_await refused(why, about, attempt, login);
-      if (again) continue;
-      co_return why;
+      attempt<T> came = co_await once(std::move(sent), deadline);
+      if (!came.refused) co_return std::move(came.got);
+      fault why = came.got.error();
+      const bool again = co_await refused(why, came.about, tried, login);
+      if (!again) co_return why;
     }
+  }
+
+  /// One request and its whole answer.
+  awaitable<result<json::value>> call(http::request r, call_shape how,
+                                      reactor::nanoseconds within = request_deadline) {
+    how.of_secrets = is_of_secrets(r.target);
+    std::string doing = how.doing;
+    auto once = [this, how = std::move(how)](http::request sent, reactor::steady_time deadline) {
+      return call_once(std::move(sent), how, deadline);
+    };
+    return authorized<json::value>(std::move(r), std::move(doing), within, std::move(once));
+  }
+
+  awaitable<attempt<json::value>> call_once(http::request sent, call_shape how,
+                                            reactor::steady_time deadline) {
+    const reactor::steady_time began = loop.now();
+    auto got = co_await transport.fetch(std::move(sent), how.limit_bytes, deadline);
+    paced_answer about;
+    about.took = loop.now() - began;
+    if (!got && how.limit_bytes == page_limit_bytes && got.error().code == reactor::errc::limit) {
+      const fault why = too_long(how.doing, how.limit_bytes);
+      observe(&why, about);
+      co_return attempt<json::value>{why};
+    }
+    if (!got) co_return attempt<json::value>{failed(got.error(), how.doing, about.took)};
+    about.fairness = names_priority_level(got->fields);
+    if (on_warning)
+      for (const std::string& text : reactor::http::warnings_in(got->fields)) on_warning(text);
+    if (const auto said = http::parse_date(got->fields.get("Date")))
+      clock_ahead = *said - loop.wall();
+    body_reader reader{got->status,
+                       std::move(got->fields),
+                       std::move(got->body),
+                       how.limit_bytes,
+                       how.form,
+                       how.doing,
+                       how.of_secrets ? wiping_storage() : json::storage_ptr()};
+    const bool long_body = reader.is_long();
+    std::optional<result<json::value>> read;
+    if (long_body) {
+      const auto job = [](body_reader& all) { return all.read(); };
+      auto done = co_await off_loop.run(job, std::move(reader));
+      read.emplace(std::move(done));
+    } else {
+      read.emplace(reader.read());
+    }
+    if (*read) observe(nullptr, about);
+    const bool refused = !*read;
+    co_return attempt<json::value>{std::move(*read), about, refused};
   }
 
   /// What every refusal means for the next request. True where this one is to be sent once more:
@@ -398,61 +429,60 @@ struct client::impl {
     if (on_outcome && !(why && why->cancelled)) on_outcome(why);
   }
 
-  awaitable<result<std::unique_ptr<http::exchange>>> open(http::request r, std::string doing) {
-    if (r.target.empty()) co_return unsendable(std::move(doing));
-    const auto ready = co_await refresh(credentials::look::when_due);
-    if (!ready) co_return without_credentials(ready.error(), std::move(doing));
-    for (int attempt = 0;; ++attempt) {
-      const bool turn = co_await limiter.acquire_until(loop.now() + request_deadline);
-      if (!turn) co_return held_back(doing);
-      http::request sent = r;
-      authorize(sent);
-      const std::uint64_t login = who.login_number();
-      auto got = co_await transport.send(std::move(sent));
-      if (!got) co_return failed(got.error(), doing);
-      auto plain = http::decoded(std::move(*got), plain_list_limit_bytes);
-      if (!plain) co_return failed(plain.error(), doing);
-      std::unique_ptr<http::exchange> under_way = std::move(*plain);
-      const int status = under_way->head().status;
-      const bool json_body =
-          under_way->head().fields.get("Content-Type").starts_with("application/json");
-      paced_answer about;
-      about.fairness = names_priority_level(under_way->head().fields);
-      if (status == 200 && json_body) {
-        observe(nullptr, about);
-        co_return under_way;
-      }
-      const http::headers fields = under_way->head().fields;
-      auto body = co_await http::read_body(under_way, refusal_limit_bytes, request_deadline);
-      if (!body) co_return failed(body.error(), doing);
-      auto answer = read_answer(status, fields, *body, doing);
-      fault why;
-      if (answer) {
-        why.code = errc::malformed;
-        why.http_status = status;
-        why.doing = doing;
-        why.detail =
-            "the server does not speak the Kubernetes API: its answer is not application/json";
-        co_return why;
-      }
-      why = answer.error();
-      const bool again = co_await refused(why, about, attempt, login);
-      if (again) continue;
-      co_return why;
+  using stream = std::unique_ptr<http::exchange>;
+  awaitable<result<stream>> open(http::request r, std::string doing) {
+    auto once = [this, doing](http::request sent, reactor::steady_time) {
+      return open_once(std::move(sent), doing);
+    };
+    return authorized<stream>(std::move(r), std::move(doing), {}, std::move(once));
+  }
+
+  awaitable<attempt<stream>> open_once(http::request sent, std::string doing) {
+    auto got = co_await transport.send(std::move(sent));
+    if (!got) co_return attempt<stream>{failed(got.error(), doing)};
+    auto plain = http::decoded(std::move(*got), plain_list_limit_bytes);
+    if (!plain) co_return attempt<stream>{failed(plain.error(), doing)};
+    stream under_way = std::move(*plain);
+    const int status = under_way->head().status;
+    const bool json_body =
+        under_way->head().fields.get("Content-Type").starts_with("application/json");
+    paced_answer about;
+    about.fairness = names_priority_level(under_way->head().fields);
+    if (status == 200 && json_body) {
+      observe(nullptr, about);
+      co_return attempt<stream>{std::move(under_way)};
     }
+    const http::headers fields = under_way->head().fields;
+    auto body = co_await http::read_body(under_way, refusal_limit_bytes, request_deadline);
+    if (!body) co_return attempt<stream>{failed(body.error(), doing)};
+    auto answer = read_answer(status, fields, *body, doing);
+    if (!answer) co_return attempt<stream>{answer.error(), about, true};
+    fault why;
+    why.code = errc::malformed;
+    why.http_status = status;
+    why.doing = doing;
+    why.detail = "the server does not speak the Kubernetes API: its answer is not application/json";
+    co_return attempt<stream>{why};
   }
 
   awaitable<result<json::object>> object_call(http::request r, std::string doing,
                                               reactor::nanoseconds within = request_deadline,
                                               std::size_t limit_bytes = object_limit_bytes) {
-    std::string named = doing;
-    auto got = co_await call(std::move(r), std::move(doing), within, limit_bytes);
-    co_return as_object(std::move(got), named);
+    call_shape how;
+    how.doing = doing;
+    how.limit_bytes = limit_bytes;
+    auto got = co_await call(std::move(r), std::move(how), within);
+    co_return as_object(std::move(got), doing);
   }
 
-  awaitable<result<std::string>> text_call(http::request r, std::string doing) {
-    auto got = co_await call(std::move(r), std::move(doing), request_deadline, object_limit_bytes,
-                             body_form::object_text);
+  awaitable<result<std::string>> text_call(http::request r, std::string doing,
+                                           body_form form = body_form::object_text,
+                                           std::size_t limit_bytes = object_limit_bytes) {
+    call_shape how;
+    how.doing = std::move(doing);
+    how.form = form;
+    how.limit_bytes = limit_bytes;
+    auto got = co_await call(std::move(r), std::move(how));
     if (!got) co_return got.error();
     co_return std::string(got->get_string());
   }
@@ -463,11 +493,9 @@ struct client::impl {
     std::string doing;
   };
   named_request to_create(const resource& r, const std::string& ns, json::object body,
-                          const std::string& subresource, const std::string& name,
-                          const std::string& manager) const;
+                          const request_options& options) const;
   named_request to_patch(const resource& r, const object_key& key, patch_kind kind,
-                         json::object patch, const std::string& subresource,
-                         const std::string& manager) const;
+                         json::object patch, const request_options& options) const;
 
   reactor::loop& loop;
   credentials who;
@@ -492,12 +520,11 @@ void client::hide_credentials(fault& f) const {
   impl_->who.hide_in(f);
 }
 
-awaitable<result<json::object>> client::get(resource r, object_key key, std::string subresource,
-                                            reactor::nanoseconds within) {
-  std::string doing = "get " + naming(r, subresource) + " " + key.text();
+awaitable<result<json::object>> client::get(resource r, object_key key, request_options options) {
+  std::string doing = "get " + naming(r, options.subresource) + " " + key.text();
   http::request request =
-      impl_->make("GET", target(r.object_path(key.ns, key.name, subresource)).take());
-  return impl_->object_call(std::move(request), std::move(doing), within);
+      impl_->make("GET", target(r.object_path(key.ns, key.name, options.subresource)).take());
+  return impl_->object_call(std::move(request), std::move(doing), options.deadline);
 }
 
 namespace {
@@ -536,54 +563,53 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
 
 client::impl::named_request client::impl::to_create(const resource& r, const std::string& ns,
                                                     json::object body,
-                                                    const std::string& subresource,
-                                                    const std::string& name,
-                                                    const std::string& manager) const {
-  std::string doing = "create " + naming(r, subresource);
-  if (subresource.empty()) fill_identity(body, r);
+                                                    const request_options& options) const {
+  fill_identity(body, r);
   const json::value* metadata = body.if_contains("metadata");
   const json::value* named =
       metadata && metadata->is_object() ? metadata->get_object().if_contains("name") : nullptr;
-  if (!name.empty()) {
-    doing += " " + object_key{ns, name}.text();
-  } else if (named && named->is_string()) {
-    doing += " " + object_key{ns, std::string(named->get_string())}.text();
-  } else {
-    doing += in_namespace(ns);
-  }
-  const bool to_collection = name.empty() && subresource.empty();
-  target t(to_collection ? r.collection_path(ns) : r.object_path(ns, name, subresource));
-  t.add("fieldManager", manager_or(manager));
+  const bool has_name = named && named->is_string();
+  std::string doing =
+      "create " + r.plural +
+      (has_name ? " " + object_key{ns, std::string(named->get_string())}.text() : in_namespace(ns));
+  target t(r.collection_path(ns));
+  t.add("fieldManager", manager_or(options.field_manager));
   const json::value document(std::move(body));
   return {make("POST", t.take(), &document), std::move(doing)};
 }
 
 awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,
-                                               std::string subresource, std::string name,
-                                               reactor::nanoseconds within,
-                                               std::string field_manager) {
-  auto [request, doing] =
-      impl_->to_create(r, ns, std::move(body), subresource, name, field_manager);
-  return impl_->object_call(std::move(request), std::move(doing), within);
+                                               request_options options) {
+  auto [request, doing] = impl_->to_create(r, ns, std::move(body), options);
+  return impl_->object_call(std::move(request), std::move(doing), options.deadline);
 }
 
 awaitable<result<std::string>> client::create_text(resource r, std::string ns, json::object body,
-                                                   std::string field_manager) {
-  auto [request, doing] = impl_->to_create(r, ns, std::move(body), {}, {}, field_manager);
+                                                   request_options options) {
+  auto [request, doing] = impl_->to_create(r, ns, std::move(body), options);
   return impl_->text_call(std::move(request), std::move(doing));
 }
 
+awaitable<result<json::object>> client::create_subresource(resource r, object_key key,
+                                                           std::string subresource,
+                                                           json::object body) {
+  std::string doing = "create " + naming(r, subresource) + " " + key.text();
+  target t(r.object_path(key.ns, key.name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  const json::value document(std::move(body));
+  return impl_->object_call(impl_->make("POST", t.take(), &document), std::move(doing));
+}
+
 awaitable<result<json::object>> client::apply(resource r, object_key key, json::object body,
-                                              apply_conflicts conflicts, std::string subresource,
-                                              std::string field_manager) {
-  std::string doing = "apply " + naming(r, subresource) + " " + key.text();
+                                              request_options options) {
+  std::string doing = "apply " + naming(r, options.subresource) + " " + key.text();
   fill_identity(body, r);
   json::object& metadata = metadata_of(body);
   metadata["name"] = key.name;
   if (!key.ns.empty()) metadata["namespace"] = key.ns;
-  target t(r.object_path(key.ns, key.name, subresource));
-  t.add("fieldManager", impl_->manager_or(field_manager));
-  if (conflicts == apply_conflicts::force) t.add("force", "true");
+  target t(r.object_path(key.ns, key.name, options.subresource));
+  t.add("fieldManager", impl_->manager_or(options.field_manager));
+  if (options.conflicts == apply_conflicts::force) t.add("force", "true");
   const json::value document(std::move(body));
   http::request request = impl_->make("PATCH", t.take(), &document, "application/apply-patch+yaml");
   return impl_->object_call(std::move(request), std::move(doing));
@@ -600,19 +626,17 @@ awaitable<result<json::object>> client::rehearse(resource r, object_key key, jso
 }
 
 awaitable<result<json::object>> client::merge_patch(resource r, object_key key, json::object patch,
-                                                    std::string subresource,
-                                                    std::string field_manager) {
+                                                    request_options options) {
   return this->patch(std::move(r), std::move(key), patch_kind::merge, std::move(patch),
-                     std::move(subresource), std::move(field_manager));
+                     std::move(options));
 }
 
 client::impl::named_request client::impl::to_patch(const resource& r, const object_key& key,
                                                    patch_kind kind, json::object patch,
-                                                   const std::string& subresource,
-                                                   const std::string& manager) const {
-  std::string doing = "patch " + naming(r, subresource) + " " + key.text();
-  target t(r.object_path(key.ns, key.name, subresource));
-  t.add("fieldManager", manager_or(manager));
+                                                   const request_options& options) const {
+  std::string doing = "patch " + naming(r, options.subresource) + " " + key.text();
+  target t(r.object_path(key.ns, key.name, options.subresource));
+  t.add("fieldManager", manager_or(options.field_manager));
   const json::value document(std::move(patch));
   return {make("PATCH", t.take(), &document,
                kind == patch_kind::merge ? "application/merge-patch+json"
@@ -621,40 +645,34 @@ client::impl::named_request client::impl::to_patch(const resource& r, const obje
 }
 
 awaitable<result<json::object>> client::patch(resource r, object_key key, patch_kind kind,
-                                              json::object patch, std::string subresource,
-                                              std::string field_manager) {
-  auto [request, doing] =
-      impl_->to_patch(r, key, kind, std::move(patch), subresource, field_manager);
+                                              json::object patch, request_options options) {
+  auto [request, doing] = impl_->to_patch(r, key, kind, std::move(patch), options);
   return impl_->object_call(std::move(request), std::move(doing));
 }
 
 awaitable<result<std::string>> client::merge_patch_text(resource r, object_key key,
-                                                        json::object patch, std::string subresource,
-                                                        std::string field_manager) {
-  auto [request, doing] =
-      impl_->to_patch(r, key, patch_kind::merge, std::move(patch), subresource, field_manager);
+                                                        json::object patch,
+                                                        request_options options) {
+  auto [request, doing] = impl_->to_patch(r, key, patch_kind::merge, std::move(patch), options);
   return impl_->text_call(std::move(request), std::move(doing));
 }
 
 awaitable<result<json::object>> client::replace(resource r, object_key key, json::object body,
-                                                std::string subresource,
-                                                reactor::nanoseconds within) {
-  std::string doing = "update " + naming(r, subresource) + " " + key.text();
+                                                request_options options) {
+  std::string doing = "update " + naming(r, options.subresource) + " " + key.text();
   fill_identity(body, r);
-  target t(r.object_path(key.ns, key.name, subresource));
+  target t(r.object_path(key.ns, key.name, options.subresource));
   t.add("fieldManager", impl_->field_manager);
   const json::value document(std::move(body));
   http::request request = impl_->make("PUT", t.take(), &document);
-  return impl_->object_call(std::move(request), std::move(doing), within);
+  return impl_->object_call(std::move(request), std::move(doing), options.deadline);
 }
 
 awaitable<result<void>> client::remove(resource r, object_key key) {
-  delete_options plainly;  // not a default argument: GCC 12 would destroy it twice in a co_await
-  return remove(std::move(r), std::move(key), std::move(plainly));
+  return remove(std::move(r), std::move(key), {});
 }
 
-awaitable<result<void>> client::remove(resource r, object_key key, delete_options options,
-                                       reactor::nanoseconds within) {
+awaitable<result<void>> client::remove(resource r, object_key key, delete_options options) {
   std::string doing = "delete " + r.plural + " " + key.text();
   json::object body{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
   json::object preconditions;
@@ -667,8 +685,7 @@ awaitable<result<void>> client::remove(resource r, object_key key, delete_option
   const json::value document(std::move(body));
   http::request request =
       impl_->make("DELETE", target(r.object_path(key.ns, key.name)).take(), &document);
-  auto done = co_await impl_->call(std::move(request), std::move(doing), within, object_limit_bytes,
-                                   body_form::object_text);
+  auto done = co_await impl_->text_call(std::move(request), std::move(doing));
   if (!done) co_return done.error();
   co_return result<void>();
 }
@@ -704,9 +721,10 @@ awaitable<result<json::object>> client::get_table(resource r, object_key key,
 }
 
 awaitable<result<json::value>> client::get_path(std::string path, reactor::nanoseconds within) {
-  std::string doing = "get " + path;
+  impl::call_shape how;
+  how.doing = "get " + path;
   http::request request = impl_->make("GET", is_plain_path(path) ? std::move(path) : "");
-  return impl_->call(std::move(request), std::move(doing), within);
+  return impl_->call(std::move(request), std::move(how), within);
 }
 
 awaitable<result<std::string>> client::pod_log(object_key pod, std::string container,
@@ -715,10 +733,8 @@ awaitable<result<std::string>> client::pod_log(object_key pod, std::string conta
   target t(resources::pods().object_path(pod.ns, pod.name, "log"));
   t.add("container", container).add("limitBytes", std::to_string(limit_bytes));
   http::request request = impl_->make("GET", t.take());
-  auto got = co_await impl_->call(std::move(request), std::move(doing), request_deadline,
-                                  limit_bytes + 4096, body_form::text);
-  if (!got) co_return got.error();
-  co_return std::string(got->get_string());
+  return impl_->text_call(std::move(request), std::move(doing), body_form::text,
+                          limit_bytes + 4096);
 }
 
 awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,

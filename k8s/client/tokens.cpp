@@ -32,9 +32,8 @@ awaitable<result<issued_token>> request_token(client& api, object_key account,
   json::object spec{{"expirationSeconds", life.count()}};
   json::object body{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}};
   body["spec"] = std::move(spec);
-  std::string ns = account.ns, name = account.name;
-  auto got = co_await api.create(resources::service_accounts(), std::move(ns), std::move(body),
-                                 "token", std::move(name));
+  auto got = co_await api.create_subresource(resources::service_accounts(), std::move(account),
+                                             "token", std::move(body));
   if (!got) co_return got.error();
   const json::value* text = member(*got, "status", "token");
   const json::value* until = member(*got, "status", "expirationTimestamp");

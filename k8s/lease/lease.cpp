@@ -86,7 +86,8 @@ awaitable<void> leader_election::run() {
 awaitable<result<void>> leader_election::attempt() {
   // A request that hangs must leave time for another one before the deadline.
   const reactor::nanoseconds patience = options_.settings.renew_deadline / 2;
-  auto got = co_await api_.get(resources::leases(), options_.lease, std::string(), patience);
+  auto got =
+      co_await api_.get(resources::leases(), options_.lease, request_options().within(patience));
   if (!got && got.error().code != errc::not_found) co_return got.error();
   std::optional<lease_record> current;
   if (got) current = lease_record_of(*got);
@@ -96,12 +97,12 @@ awaitable<result<void>> leader_election::attempt() {
   json::object body = body_of(d.write, options_.lease);
   if (d.what == leader_state::act::create) {
     auto made = co_await api_.create(resources::leases(), options_.lease.ns, std::move(body),
-                                     std::string(), std::string(), patience);
+                                     request_options().within(patience));
     if (!made) co_return made.error();
     state_.wrote(lease_record_of(*made), started);
   } else {
     auto made = co_await api_.replace(resources::leases(), options_.lease, std::move(body),
-                                      std::string(), patience);
+                                      request_options().within(patience));
     if (!made) co_return made.error();
     state_.wrote(lease_record_of(*made), started);
   }
@@ -144,7 +145,7 @@ awaitable<void> leader_election::stop() {
   if (!last) co_return;
   json::object body = body_of(*last, options_.lease);
   auto released = co_await api_.replace(resources::leases(), options_.lease, std::move(body),
-                                        std::string(), 2s);
+                                        request_options().within(2s));
   if (!released && !released.error().cancelled) {
     log_.warning("lease not released",
                  {{"lease", options_.lease.text()}, {"error", released.error().message()}});

@@ -131,7 +131,7 @@ reactor::awaitable<std::vector<policies::guarded_object>> look_at_guarded(k8s::c
     co_return out;
   }
   for (guarded& one : *all) {
-    auto object = co_await api.get(one.kind, one.key, {}, answer_within);
+    auto object = co_await api.get(one.kind, one.key, k8s::request_options().within(answer_within));
     if (object) {
       out.push_back(facts_of(std::move(one.path), *object));
       continue;

@@ -157,7 +157,7 @@ awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool
       json::object patch = a.kind == action_kind::add_finalizer ? add_finalizer_patch(pool)
                                                                 : remove_finalizer_patch(pool);
       const auto answer = receipt_of(co_await api_.merge_patch_text(
-          node_pools(), pool.meta.key(), std::move(patch), std::string(), manager()));
+          node_pools(), pool.meta.key(), std::move(patch), k8s::request_options().by(manager())));
       if (!answer) co_return answer.error();
       if (a.kind == action_kind::remove_finalizer) co_return std::string();
       pool_writes_.wrote(pool.meta.key(), pool.meta.uid, answer->meta.resource_version);
@@ -165,8 +165,8 @@ awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool
     }
     case action_kind::create_node: {
       json::object body = new_bootc_node(pool, a);
-      const auto answer = receipt_of(
-          co_await api_.create_text(bootc_nodes(), std::string(), std::move(body), manager()));
+      const auto answer = receipt_of(co_await api_.create_text(
+          bootc_nodes(), std::string(), std::move(body), k8s::request_options().by(manager())));
       if (!answer) co_return answer.error();
       bootc_node_writes_.wrote(key, answer->meta.uid, answer->meta.resource_version);
       co_return answer->meta.resource_version.text();
@@ -192,7 +192,7 @@ awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool
         for (auto& [key, value] : annotations) all.as_object()[key] = std::move(value);
       }
       const auto answer = receipt_of(co_await api_.merge_patch_text(
-          bootc_nodes(), key, std::move(patch), std::string(), manager()));
+          bootc_nodes(), key, std::move(patch), k8s::request_options().by(manager())));
       if (!answer) co_return answer.error();
       note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
       co_return answer->meta.resource_version.text();
@@ -205,7 +205,7 @@ awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool
     case action_kind::unshield: {
       json::object patch = node_patch(a);
       const auto answer = receipt_of(co_await api_.merge_patch_text(
-          k8s::resources::nodes(), key, std::move(patch), std::string(), manager()));
+          k8s::resources::nodes(), key, std::move(patch), k8s::request_options().by(manager())));
       if (!answer) co_return answer.error();
       note_patch(node_writes_, views_.nodes, key, *answer);
       co_return answer->meta.resource_version.text();
@@ -222,7 +222,7 @@ awaitable<bool> pool_writer::write_notes(node_notes all, std::function<bool()> g
     metadata["annotations"] = std::move(one.mapped());
     patch["metadata"] = std::move(metadata);
     const auto answer = receipt_of(co_await api_.merge_patch_text(
-        bootc_nodes(), key, std::move(patch), std::string(), manager()));
+        bootc_nodes(), key, std::move(patch), k8s::request_options().by(manager())));
     if (answer) {
       note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
     } else if (!k8s::is_a_race(answer.error())) {
@@ -237,8 +237,9 @@ awaitable<k8s::result<void>> pool_writer::write_status(node_pool pool, node_pool
   if (patch.empty()) co_return k8s::result<void>();
   patch["metadata"] = json::object{{"resourceVersion", pool.meta.resource_version.text()}};
   written_[pool.meta.name.str()] = status;  // its event may come before its answer
-  const auto answer = receipt_of(co_await api_.merge_patch_text(
-      node_pools(), pool.meta.key(), std::move(patch), "status", manager()));
+  const auto answer =
+      receipt_of(co_await api_.merge_patch_text(node_pools(), pool.meta.key(), std::move(patch),
+                                                k8s::request_options().at("status").by(manager())));
   if (!answer) {
     written_.erase(pool.meta.name.str());
     co_return answer.error();

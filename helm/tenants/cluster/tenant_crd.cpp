@@ -126,9 +126,9 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
     on.log().info("the kind was made", {{"kind", kind.kind}});
   } else if (next == crd_step::replace) {
     json::object body = manifest(name);
-    auto put = co_await on.api().apply(k8s::resources::crds(), key_of(name), std::move(body),
-                                       k8s::apply_conflicts::force, std::string(),
-                                       std::string(names::field_manager));
+    auto put =
+        co_await on.api().apply(k8s::resources::crds(), key_of(name), std::move(body),
+                                k8s::request_options().by(std::string(names::field_manager)));
     if (!put) co_return failed(on, put.error(), crd_request::create);
   }
   const reactor::steady_time until = on.loop().now() + establish_patience;

@@ -92,7 +92,8 @@ TEST(CrdBehaviour, T002_AFullNodeAndItsStatusReadBackIdentical) {
                               .as_object();
     json::object whole = *created;
     whole["status"] = status;
-    auto written = co_await s.api().replace(bootc_nodes(), key, std::move(whole), "status");
+    auto written = co_await s.api().replace(bootc_nodes(), key, std::move(whole),
+                                            k8s::request_options().at("status"));
     EXPECT_TRUE(written) << (written ? "" : written.error().message());
     auto read = co_await s.api().get(bootc_nodes(), key);
     EXPECT_TRUE(read);

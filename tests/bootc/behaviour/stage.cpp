@@ -257,11 +257,13 @@ awaitable<void> stage::set_ready(std::string node, bool ready) {
       std::string(
           R"({"status":{"conditions":[{"type":"Ready","reason":"Test","message":"","status":")") +
       (ready ? "True" : "False") + R"("}]}})");
-  auto done = co_await api_->merge_patch(k8s::resources::nodes(), key, patch, "status");
+  auto done = co_await api_->merge_patch(k8s::resources::nodes(), key, patch,
+                                         k8s::request_options().at("status"));
   // A kubelet says it again where the server did not answer.
   for (int again = 0; again < 10 && !done; ++again) {
     co_await loop_.sleep_for(1s);
-    done = co_await api_->merge_patch(k8s::resources::nodes(), key, patch, "status");
+    done = co_await api_->merge_patch(k8s::resources::nodes(), key, patch,
+                                      k8s::request_options().at("status"));
   }
   EXPECT_TRUE(done) << (done ? "" : done.error().message());
 }
@@ -308,7 +310,8 @@ awaitable<void> stage::report(std::string node, unit_state state, char booted, c
   json::object patch = status_patch({}, shown.status);
   if (!shown.status.staged) patch["status"].as_object()["staged"] = nullptr;
   k8s::object_key key{"", named(node)};
-  auto done = co_await api_->merge_patch(bootc_nodes(), std::move(key), std::move(patch), "status");
+  auto done = co_await api_->merge_patch(bootc_nodes(), std::move(key), std::move(patch),
+                                         k8s::request_options().at("status"));
   EXPECT_TRUE(done) << (done ? "" : done.error().message());
 }
 
@@ -326,7 +329,7 @@ awaitable<void> stage::pod(std::string name, std::string node, std::string app) 
   json::object running =
       parse(R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
   auto done = co_await api_->merge_patch(k8s::resources::pods(), std::move(key), std::move(running),
-                                         "status");
+                                         k8s::request_options().at("status"));
   EXPECT_TRUE(done) << (done ? "" : done.error().message());
 }
 

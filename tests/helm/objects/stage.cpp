@@ -77,7 +77,7 @@ awaitable<void> stage::merge(k8s::resource r, std::string name, std::string patc
   k8s::object_key key{r.namespaced ? ns_ : "", std::move(name)};
   json::object body = json::parse(patch).as_object();
   auto done = co_await api_->merge_patch(std::move(r), std::move(key), std::move(body),
-                                         std::move(subresource));
+                                         k8s::request_options().at(std::move(subresource)));
   EXPECT_TRUE(done) << (done ? "" : done.error().message());
 }
 

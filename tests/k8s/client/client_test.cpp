@@ -252,7 +252,8 @@ TEST_F(Client, TakesNoPageForAWriteThatWentWell) {
     auto refused = co_await api.merge_patch_text(resources::pods(), pod_a, body);
     EXPECT_EQ(refused.error().code, errc::conflict);
     server.on("PATCH", "/", answer::json(200, pod));
-    auto good = co_await api.merge_patch_text(resources::pods(), pod_a, body, "status", "somebody");
+    auto good = co_await api.merge_patch_text(resources::pods(), pod_a, body,
+                                              request_options().at("status").by("somebody"));
     EXPECT_EQ(*good, pod);
     EXPECT_EQ(server.requests().back().target,
               "/api/v1/namespaces/ns/pods/a/status?fieldManager=somebody");
@@ -296,12 +297,14 @@ TEST_F(Client, WritesWithTheFieldManagerAndTheRightContentType) {
     EXPECT_EQ(last().body, R"({"spec":{"x":1},"apiVersion":"apps/v1","kind":"DaemonSet",)"
                            R"("metadata":{"name":"d","namespace":"ns"}})");
     auto done3 =
-        co_await api.apply(resources::nodes(), node_n, body, apply_conflicts::fail, "status");
+        co_await api.apply(resources::nodes(), node_n, body,
+                           request_options().at("status").on_conflict(apply_conflicts::fail));
     EXPECT_TRUE(done3);
     EXPECT_EQ(last().target, "/api/v1/nodes/n/status?fieldManager=windlass");
 
     json::object patch{{"status", {{"phase", "Ready"}}}};
-    auto done4 = co_await api.merge_patch(resources::nodes(), node_n, patch, "status");
+    auto done4 =
+        co_await api.merge_patch(resources::nodes(), node_n, patch, request_options().at("status"));
     EXPECT_TRUE(done4);
     EXPECT_EQ(last().target, "/api/v1/nodes/n/status?fieldManager=windlass");
     EXPECT_EQ(last().fields.get("Content-Type"), "application/merge-patch+json");

@@ -99,7 +99,7 @@ TEST_F(HostileAnswers, NoVerbSendsANameThatIsNone) {
       expect_unsent(evicted, "evict");
       const auto log = co_await api.pod_log(key, "c", 100);
       expect_unsent(log, "log");
-      const auto token = co_await api.create(pods, "ns", nothing, "token", wrong);
+      const auto token = co_await api.create_subresource(pods, key, "token", nothing);
       expect_unsent(token, "create a subresource");
       const std::string path = "/apis/" + std::string(wrong) + "/v1";
       const auto document = co_await api.get_path(path);
