@@ -42,8 +42,12 @@ boost::json::object point(std::size_t objects) {
   trim_heap();
   const std::size_t empty = heap_bytes(), resident_empty = resident_bytes();
   auto store = std::make_unique<k8s::store<k8s::pod>>();
-  store->add_index("node", k8s::pods_by_node());
-  store->add_index("owner", k8s::by_owner_uid<k8s::pod>());
+  store->add_index("node", [](const k8s::pod& p, std::vector<k8s::interned>& values) {
+    if (!p.node.empty()) values.push_back(p.node);
+  });
+  store->add_index("owner", [](const k8s::pod& p, std::vector<k8s::interned>& values) {
+    if (p.meta.owner) values.emplace_back(p.meta.owner.uid.text());
+  });
   const listed first = list_into(*store, objects, 1'000);
   k8s::shared_parser().shrink();
   trim_heap();

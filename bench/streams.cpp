@@ -38,7 +38,9 @@ public:
         pods_(l, api_, options(k8s::resources::pods())),
         secrets_(l, api_, options(k8s::resources::secrets())),
         leases_(l, api_, options(k8s::resources::leases())) {
-    pods_.add_index("node", k8s::pods_by_node());
+    pods_.add_index("node", [](const k8s::pod& p, std::vector<k8s::interned>& values) {
+      if (!p.node.empty()) values.push_back(p.node);
+    });
   }
   void start() {
     for (k8s::informer_base* i : all()) {

@@ -65,8 +65,6 @@ public:
   timer_queue& timers() noexcept { return timers_; }
   live_counts& live() noexcept { return live_; }
 
-  /// Replaces the streams' source; the previous one must have none left.
-  void set_network(std::unique_ptr<network> n) { network_ = std::move(n); }
   /// Simulated only: moves the wall clock, as an administrator or NTP would.
   void shift_wall(nanoseconds by) { wall_shift_ += by; }
 

@@ -40,7 +40,6 @@ public:
   void add(const Key& key) {
     if (closed_) return;
     state& s = states_[key];
-    ++adds_;
     if (s.running) {
       s.again = true;
     } else if (!s.queued) {
@@ -72,7 +71,6 @@ public:
     if (closed_) return nanoseconds(0);
     state& s = states_[key];
     if (!s.failures) s.failures.emplace(retry_settings_);
-    ++retries_;
     const nanoseconds delay = s.failures->next(loop_.random());
     add_after(key, delay);
     return delay;
@@ -138,13 +136,6 @@ public:
   std::size_t delayed() const noexcept { return delayed_; }  // waiting for their time
   std::size_t running() const noexcept { return running_; }
   std::size_t known() const noexcept { return states_.size(); }
-  std::uint64_t adds() const noexcept { return adds_; }
-  std::uint64_t retries() const noexcept { return retries_; }
-  /// How long the key that is next has waited.
-  nanoseconds oldest_wait() const {
-    return turns_.empty() ? nanoseconds(0)
-                          : loop_.now() - groups_.at(turns_.front()).front().second;
-  }
 
 private:
   struct state {
@@ -161,7 +152,7 @@ private:
     const std::string name = group_of_ ? group_of_(key) : std::string();
     auto& group = groups_[name];
     if (group.empty()) turns_.push_back(name);
-    group.emplace_back(key, loop_.now());
+    group.push_back(key);
     ready_.wake_one();
   }
 
@@ -169,7 +160,7 @@ private:
     const std::string name = std::move(turns_.front());
     turns_.pop_front();
     const auto group = groups_.find(name);
-    Key key = std::move(group->second.front().first);
+    Key key = std::move(group->second.front());
     group->second.pop_front();
     if (group->second.empty())
       groups_.erase(group);
@@ -197,10 +188,9 @@ private:
   group_function group_of_;
   backoff_settings retry_settings_;
   states states_;
-  std::map<std::string, std::deque<std::pair<Key, steady_time>>> groups_;
+  std::map<std::string, std::deque<Key>> groups_;
   std::deque<std::string> turns_;  // groups that have a ready key, in order of their turn
   std::size_t depth_ = 0, delayed_ = 0, running_ = 0;
-  std::uint64_t adds_ = 0, retries_ = 0;
   bool closed_ = false;
   waiters ready_;
 };

@@ -55,10 +55,6 @@ bool set_condition(std::vector<condition>& all, condition next, reactor::wall_ti
   return changed;
 }
 
-bool remove_condition(std::vector<condition>& all, std::string_view type) {
-  return std::erase_if(all, [&](const condition& c) { return c.type == type; }) > 0;
-}
-
 json::array conditions_to_json(const std::vector<condition>& all) {
   json::array out;
   for (const condition& c : all) {

@@ -38,8 +38,6 @@ const condition* find_condition(const std::vector<condition>& all, std::string_v
 /// only when the status changed. A message that a server would refuse for its length is cut.
 /// Returns whether anything but the time is different.
 bool set_condition(std::vector<condition>& all, condition next, reactor::wall_time now);
-/// Returns whether there was one.
-bool remove_condition(std::vector<condition>& all, std::string_view type);
 
 boost::json::array conditions_to_json(const std::vector<condition>& all);
 /// Reads status.conditions; what has no type is left out.

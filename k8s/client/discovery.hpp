@@ -72,9 +72,6 @@ public:
   /// "v1", "apps/v1", … with each group's preferred version first.
   const std::vector<std::string>& api_versions() const noexcept { return api_versions_; }
   bool has_api_version(std::string_view api_version) const noexcept;
-  /// The server streams the initial list of a watch (WatchList, on by default since 1.32). A hint:
-  /// it can be turned off.
-  bool offers_watch_list() const noexcept { return version_.at_least(1, 32); }
 
   // A cluster with many operators has some hundreds of each.
   static constexpr std::size_t most_api_versions = 5'000;

@@ -72,8 +72,6 @@ WINDLASS_RESOURCE(config_maps, "", "v1", "configmaps", "ConfigMap", true)
 WINDLASS_RESOURCE(events, "events.k8s.io", "v1", "events", "Event", true)
 WINDLASS_RESOURCE(leases, "coordination.k8s.io", "v1", "leases", "Lease", true)
 WINDLASS_RESOURCE(daemon_sets, "apps", "v1", "daemonsets", "DaemonSet", true)
-WINDLASS_RESOURCE(pod_disruption_budgets, "policy", "v1", "poddisruptionbudgets",
-                  "PodDisruptionBudget", true)
 WINDLASS_RESOURCE(crds, "apiextensions.k8s.io", "v1", "customresourcedefinitions",
                   "CustomResourceDefinition", false)
 

@@ -49,8 +49,7 @@ const resource& config_maps();
 const resource& events();       // events.k8s.io/v1
 const resource& leases();       // coordination.k8s.io/v1
 const resource& daemon_sets();  // apps/v1
-const resource& pod_disruption_budgets();
-const resource& crds();  // apiextensions.k8s.io/v1
+const resource& crds();         // apiextensions.k8s.io/v1
 }  // namespace resources
 
 }  // namespace k8s

@@ -69,11 +69,6 @@ public:
     return slot == slot_table::none ? nullptr : &at(slot);
   }
   const View* find(const object_key& key) const { return find(key.ns, key.name); }
-  const View* find_uid(const uid& id) const {
-    const std::uint32_t slot =
-        by_uid_.find(id.hash(), [&](std::uint32_t s) { return at(s).meta.uid == id; });
-    return slot == slot_table::none ? nullptr : &at(slot);
-  }
   std::size_t size() const noexcept { return by_name_.size(); }
   bool empty() const noexcept { return size() == 0; }
 
@@ -189,7 +184,6 @@ public:
   /// how many; 0 = nothing is left.
   std::size_t forget_some(std::size_t most) {
     by_name_ = slot_table();
-    by_uid_ = slot_table();
     for (index& i : indices_) decltype(i.values)().swap(i.values);
     std::size_t forgotten = 0;
     while (!chunks_.empty() && forgotten < most) {
@@ -208,7 +202,7 @@ public:
   /// An estimate of everything that is there because of this store, shared strings counted once per
   /// thread elsewhere (interned::used()).
   std::size_t memory_bytes() const {
-    std::size_t total = by_name_.memory_bytes() + by_uid_.memory_bytes() + marks_.capacity() +
+    std::size_t total = by_name_.memory_bytes() + marks_.capacity() +
                         (weights_.capacity() + free_.capacity()) * sizeof(std::uint32_t) +
                         chunks_.capacity() * sizeof(void*) +
                         chunks_.size() * chunk_size * sizeof(View);
@@ -237,9 +231,6 @@ private:
   }
   auto name_hash() const {
     return [this](std::uint32_t s) { return hash_name(at(s).meta.ns.hash(), at(s).meta.name); };
-  }
-  auto uid_hash() const {
-    return [this](std::uint32_t s) { return at(s).meta.uid.hash(); };
   }
   std::uint32_t find_slot(std::string_view ns, std::string_view name) const {
     return find_slot(intern_hash(ns), ns, name);
@@ -287,7 +278,6 @@ private:
     marks_[slot] = mark::seen;
     weigh(slot, weight);
     by_name_.insert(slot, name_hash());
-    by_uid_.insert(slot, uid_hash());
     for (index& i : indices_) {
       std::vector<interned> values;
       i.values_of(at(slot), values);
@@ -298,7 +288,6 @@ private:
 
   void remove_slot(std::uint32_t slot) {
     by_name_.erase(slot, name_hash());
-    by_uid_.erase(slot, uid_hash());
     for (index& i : indices_) {
       std::vector<interned> values;
       i.values_of(at(slot), values);
@@ -320,7 +309,6 @@ private:
     decltype(weights_)().swap(weights_);
     decltype(free_)().swap(free_);
     by_name_ = slot_table();
-    by_uid_ = slot_table();
     for (index& i : indices_) decltype(i.values)().swap(i.values);
     swept_ = 0;
   }
@@ -362,27 +350,9 @@ private:
   std::uint32_t swept_ = 0;  // how far a sweep has come
   std::uint64_t history_ = 0;
   std::vector<std::uint32_t> free_;
-  slot_table by_name_, by_uid_;
+  slot_table by_name_;
   std::vector<index> indices_;
   std::vector<change_handler> handlers_;
 };
-
-/// Values for add_index().
-template <stored_view View>
-typename store<View>::index_function by_owner_uid() {
-  return [](const View& v, std::vector<interned>& values) {
-    if (v.meta.owner) values.emplace_back(v.meta.owner.uid.text());
-  };
-}
-template <stored_view View>
-typename store<View>::index_function by_label(std::string key) {
-  return [key = std::move(key)](const View& v, std::vector<interned>& values) {
-    if (const interned* value = v.meta.labels.find(key)) values.push_back(*value);
-  };
-}
-template <stored_view View>
-typename store<View>::index_function by_namespace() {
-  return [](const View& v, std::vector<interned>& values) { values.push_back(v.meta.ns); };
-}
 
 }  // namespace k8s

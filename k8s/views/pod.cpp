@@ -37,10 +37,4 @@ pod pod::parse(wire_value object) {
   return p;
 }
 
-store<pod>::index_function pods_by_node() {
-  return [](const pod& p, std::vector<interned>& values) {
-    if (!p.node.empty()) values.push_back(p.node);
-  };
-}
-
 }  // namespace k8s

@@ -24,7 +24,4 @@ struct pod {
   friend bool operator==(const pod&, const pod&) = default;
 };
 
-/// Index "node": pods by the node they are bound to.
-store<pod>::index_function pods_by_node();
-
 }  // namespace k8s

@@ -126,7 +126,6 @@ TEST_F(WorkQueue, RetriesAtGrowingDelaysUntilForgotten) {
   queue.forget("a/1");
   EXPECT_EQ(queue.failures("a/1"), 0u);
   EXPECT_EQ(queue.retry("a/1"), 1s);
-  EXPECT_EQ(queue.retries(), 7u);
 }
 
 TEST_F(WorkQueue, HandsEachKeyToOneOfManyWorkersAndEndsThemAllOnClose) {
@@ -176,16 +175,6 @@ TEST_F(WorkQueue, AKeyIsNotLostWhenTheWorkerThatWasWokenForItIsCancelled) {
     co_await second.join();
     co_await first.join();
     EXPECT_EQ(taken, only);
-  });
-}
-
-TEST_F(WorkQueue, TellsHowLongTheNextKeyHasWaited) {
-  run([&]() -> awaitable<void> {
-    EXPECT_EQ(queue.oldest_wait(), 0s);
-    queue.add("a/1");
-    co_await l.sleep_for(7s);
-    EXPECT_EQ(queue.oldest_wait(), 7s);
-    (void)co_await drain();
   });
 }
 

@@ -360,7 +360,8 @@ awaitable<void> stage::budget(std::string name, std::string app, std::string min
             min_available + R"(,"selector":{"matchLabels":{"app":")" + named(app) + R"("}}}})");
   json::object metadata{{"name", named(name)}, {"namespace", "default"}};
   body["metadata"] = std::move(metadata);
-  co_await create(k8s::resources::pod_disruption_budgets(), "default", std::move(body));
+  k8s::resource budgets{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true};
+  co_await create(std::move(budgets), "default", std::move(body));
 }
 
 awaitable<void> stage::erase(k8s::resource r, k8s::object_key key) {

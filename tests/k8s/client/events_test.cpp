@@ -239,8 +239,6 @@ TEST(Conditions, MoveTheTimeOnlyWithTheStatus) {
   EXPECT_EQ(back, all);
   const auto parsed = shared_parser().parse(text);
   EXPECT_EQ(parse_conditions(*parsed), all);
-  EXPECT_TRUE(remove_condition(all, "Ready"));
-  EXPECT_FALSE(remove_condition(all, "Ready"));
   EXPECT_TRUE(conditions_from_json(json::parse(R"([1,{"status":"True"},{"type":"A"}])")).size() ==
               1);
   EXPECT_TRUE(conditions_from_json(json::value(5)).empty());
@@ -280,7 +278,6 @@ TEST(Discovery, KnowsWhichResourcesAServerHas) {
     auto version = co_await d.read_version(5s);
     EXPECT_TRUE(version);
     EXPECT_TRUE(version->at_least(1, 31));
-    EXPECT_FALSE(d.offers_watch_list());
     auto read = co_await d.refresh();
     EXPECT_TRUE(read) << read.error().message();
     const resource nodes{"bootc.dev", "v1alpha1", "bootcnodes", "BootcNode", false};

@@ -32,11 +32,19 @@ pod named(const std::string& name, std::uint64_t version, const std::string& nod
   return make(spec);
 }
 
+void node_of(const pod& p, std::vector<interned>& values) {
+  if (!p.node.empty()) values.push_back(p.node);
+}
+
 struct StoreTest : testing::Test {
   StoreTest() {
-    pods.add_index("node", pods_by_node());
-    pods.add_index("owner", by_owner_uid<pod>());
-    pods.add_index("app", by_label<pod>("app"));
+    pods.add_index("node", node_of);
+    pods.add_index("owner", [](const pod& p, std::vector<interned>& values) {
+      if (p.meta.owner) values.emplace_back(p.meta.owner.uid.text());
+    });
+    pods.add_index("app", [](const pod& p, std::vector<interned>& values) {
+      if (const interned* app = p.meta.labels.find("app")) values.push_back(*app);
+    });
     pods.on_change([this](const pod* before, const pod* now) {
       seen.push_back(
           (before ? before->meta.name.str() + "@" + before->meta.resource_version.text() : "-") +
@@ -47,12 +55,11 @@ struct StoreTest : testing::Test {
   std::vector<std::string> seen;
 };
 
-TEST_F(StoreTest, FindsByNameAndByUid) {
+TEST_F(StoreTest, FindsByName) {
   EXPECT_EQ(pods.put(named("a", 1), origin::watch), put_outcome::added);
   ASSERT_TRUE(pods.find("default", "a"));
   EXPECT_FALSE(pods.find("other", "a"));
-  EXPECT_EQ(pods.find_uid(objects::uid_of("default/a")), pods.find({"default", "a"}));
-  EXPECT_FALSE(pods.find_uid("nobody"));
+  EXPECT_EQ(pods.find("default", "a"), pods.find({"default", "a"}));
 }
 
 TEST_F(StoreTest, TellsWithOldAndNew) {
@@ -175,7 +182,6 @@ TEST_F(StoreTest, EqualsAMapAfterAnyHistory) {
   for (const auto& [name, node] : expected) {
     ASSERT_TRUE(pods.find("default", name)) << name;
     EXPECT_EQ(pods.find("default", name)->node, node);
-    EXPECT_TRUE(pods.find_uid(objects::uid_of("default/" + name)));
     ++by_node[node];
   }
   for (const auto& [node, count] : by_node) EXPECT_EQ(pods.count("node", node), count);
@@ -262,7 +268,7 @@ std::string told_under(reactor::hash_key key) {
   std::string told;
   {
     store<pod> pods;
-    pods.add_index("node", pods_by_node());
+    pods.add_index("node", node_of);
     pods.on_change([&](const pod* old, const pod* now) {
       told += (old ? "-" + old->meta.name.str() : "") + (now ? "+" + now->meta.name.str() : "");
     });
