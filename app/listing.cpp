@@ -1,6 +1,7 @@
 #include "app/listing.hpp"
 
 #include "app/nearest.hpp"
+#include "formats/glob.hpp"
 #include "formats/json/path.hpp"
 #include "k8s/informer/selector.hpp"
 
@@ -15,26 +16,6 @@ using void_result = reactor::result<void, std::string>;
 
 void_result list_failure(std::string why) {
   return void_result(boost::system::in_place_error, std::move(why));
-}
-
-bool matches_glob(std::string_view pattern, std::string_view name) {
-  std::size_t p = 0, n = 0, star = pattern.npos, resumed = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resumed = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      n = ++resumed;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 /// Texts with numbers in them as people sort them: "node-9" before "node-10".
@@ -177,7 +158,7 @@ void_result keep_by_names(std::vector<listed_object>& objects,
 
 bool list_request::chooses_cluster(std::string_view name) const {
   return clusters.empty() || std::ranges::any_of(clusters, [&](const std::string& pattern) {
-           return matches_glob(pattern, name);
+           return formats::fits_glob(pattern, name);
          });
 }
 

@@ -304,6 +304,19 @@ std::vector<k8s::cluster*> service::clusters() const {
   return all;
 }
 
+std::vector<std::string> service::cluster_names() const {
+  std::vector<std::string> names;
+  for (const k8s::cluster* c : clusters())
+    if (std::ranges::find(names, c->name()) == names.end()) names.push_back(c->name());
+  return names;
+}
+
+k8s::cluster* service::cluster_named(std::string_view name) const {
+  for (k8s::cluster* c : clusters())
+    if (c->name() == name) return c;
+  return nullptr;
+}
+
 reactor::awaitable<reactor::result<void>> service::reach_home() {
   auto version = co_await home_->discovery().read_version(std::chrono::seconds(5));
   if (!version) {

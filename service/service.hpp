@@ -109,6 +109,10 @@ public:
   k8s::cluster* home() noexcept { return home_.get(); }
   /// The fleet's clusters, and home where an API is.
   std::vector<k8s::cluster*> clusters() const;
+  /// Their names, each once: home alone in its fleet is there twice.
+  std::vector<std::string> cluster_names() const;
+  /// The first of them with that name; null when there is none.
+  k8s::cluster* cluster_named(std::string_view name) const;
   const std::vector<units::api>& apis() const noexcept { return options_.apis; }
   policies::host& packs() noexcept { return packs_; }
   /// Others hold the Leases of all its APIs: it waits, and knows no cluster before its first Lease.

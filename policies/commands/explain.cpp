@@ -2,10 +2,10 @@
 #include "policies/commands/explain.hpp"
 
 #include "app/output.hpp"
-#include "app/run_to_end.hpp"
 #include "policies/rollout.hpp"
 #include "policies/rollout_views.hpp"
 #include "reactor/loop.hpp"
+#include "service/commands/looking.hpp"
 #include "service/connect.hpp"
 #include "service/overview/overview.hpp"
 
@@ -165,16 +165,11 @@ int explain_policy(const policy_arguments& a, const invocation& i) {
     if (q && (cluster.empty() || q->cluster == cluster) && std::ranges::find(all, *q) == all.end())
       all.push_back(std::move(*q));
   };
-  const auto look = [&]() -> reactor::awaitable<void> {
-    auto started = co_await windlass.start();
-    if (started)
-      (void)co_await look_at(windlass, loop, cluster, loop.now() + std::chrono::seconds(15));
-    else
-      code = complain(started.error().message());
-    co_await windlass.stop();
-    loop.stop();
+  const auto look = [&]() -> reactor::awaitable<int> {
+    (void)co_await look_at(windlass, loop, cluster, loop.now() + std::chrono::seconds(15));
+    co_return success;
   };
-  run_to_end(loop, "explain", look());
+  code = run_started(loop, windlass, "explain", look);
   if (code != success) return code;
   if (all.empty())
     return complain("no policy was asked about \"" + a.name +

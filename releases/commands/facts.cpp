@@ -1,5 +1,6 @@
 #include "releases/commands/facts.hpp"
 
+#include "formats/glob.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/process.hpp"
 #include "releases/commands/train_document.hpp"
@@ -75,7 +76,7 @@ private:
     if (!listed) co_return make_fault(errc::refused, "list tags of " + whole, listed.error().text);
     std::vector<std::string> wanted;
     for (std::string& tag : *listed) {
-      if (fits_filter(settings_.filter, tag)) wanted.push_back(std::move(tag));
+      if (formats::fits_glob(settings_.filter, tag)) wanted.push_back(std::move(tag));
     }
     if (wanted.size() > settings_.most_tags)
       co_return make_fault(errc::limit, "list tags of " + whole,
@@ -116,7 +117,7 @@ private:
     for (auto at = settings_.known.lower_bound(prefix);
          at != settings_.known.end() && at->first.starts_with(prefix); ++at) {
       const std::string tag = at->first.substr(prefix.size());
-      if (listed.contains(tag) || !fits_filter(settings_.filter, tag)) continue;
+      if (listed.contains(tag) || !formats::fits_glob(settings_.filter, tag)) continue;
       json::object o = fact_of(tag);
       o["was"] = at->second;
       to.push_back(std::move(o));
@@ -158,7 +159,7 @@ private:
       const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
       if (first == line.npos || second == line.npos) continue;
       const std::string tag = line.substr(0, first);
-      if (!fits_filter(settings_.filter, tag)) continue;
+      if (!formats::fits_glob(settings_.filter, tag)) continue;
       // An annotated tag is an object of its own; what it names is the commit.
       std::string commit = line.substr(second + 1);
       if (commit.empty()) commit = line.substr(first + 1, second - first - 1);
@@ -365,27 +366,6 @@ void add_known(const policies::value& document, fact_settings& settings) {
     settings.own.insert(project.text_of("name"));
     if (is_revision(at)) settings.revisions.emplace(project.text_of("name"), std::move(at));
   }
-}
-
-bool fits_filter(std::string_view filter, std::string_view tag) {
-  // The last star that was met may take more: no backing up beyond it.
-  std::size_t f = 0, t = 0, star = filter.npos, taken = 0;
-  while (t < tag.size()) {
-    if (f < filter.size() && filter[f] == '*') {
-      star = f++;
-      taken = t;
-    } else if (f < filter.size() && filter[f] == tag[t]) {
-      ++f;
-      ++t;
-    } else if (star != filter.npos) {
-      f = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (f < filter.size() && filter[f] == '*') ++f;
-  return f == filter.size();
 }
 
 reactor::awaitable<result<json::object>> collect_facts(reactor::loop& l, registry::client& images,

@@ -24,7 +24,7 @@ namespace cli {
 struct fact_settings {
   std::string registry;                       // "ghcr.io/example"
   std::vector<std::string> images;            // repositories below it
-  std::string filter = "*";                   // of tags; * stands for anything
+  std::string filter = "*";                   // of tags: formats::fits_glob()
   std::size_t most_tags = 1'000;              // of one repository
   std::map<std::string, std::string> clones;  // folder by project
   struct range {
@@ -60,9 +60,6 @@ std::optional<fact_settings::range> read_fact_range(std::string_view text);
 
 /// Whether git may be asked about it: no option, no range.
 bool is_revision(std::string_view text);
-
-/// Whether a tag is like the filter.
-bool fits_filter(std::string_view filter, std::string_view tag);
 
 /// Asks registries and clones, and the policy where a project's files say what it pins. Each fact
 /// says where it is from and when it was seen.

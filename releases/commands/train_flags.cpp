@@ -67,7 +67,8 @@ void facts(flags& f, options& to) {
   f.value("--registry", to.registry, "where the images are, such as ghcr.io/example")
       .takes("HOST/PATH");
   f.value("--image", to.images, "repository below it: all of its tags").takes("NAME");
-  f.value("--filter", to.filter, "only tags like this, such as v1.*").shows_default();
+  f.value("--filter", to.filter, "only tags like this, such as v1.*; * and ? stand for any letters")
+      .shows_default();
   f.value("--limit", to.most_tags, "tags of one repository at most").shows_default();
   f.on("--plain-http", to.plain_http, "a registry without TLS");
   f.value("--clone", to.clones,

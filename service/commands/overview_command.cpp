@@ -4,8 +4,7 @@
 #include "app/run_to_end.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/system/signals.hpp"
-#include "reactor/waiters.hpp"
+#include "service/commands/looking.hpp"
 #include "service/overview/changes.hpp"
 #include "service/overview/overview.hpp"
 
@@ -196,9 +195,8 @@ reactor::awaitable<std::optional<fleet_overview>> look(overview_run& s,  // borr
   const std::string only = s.arguments.list.only_cluster();
   fleet_overview f = co_await look_at(s.windlass, s.loop, only, deadline);
   if (f.clusters.empty() && !only.empty()) {
-    std::vector<std::string> names;
-    for (const k8s::cluster* c : s.windlass.clusters()) names.push_back(c->name());
-    s.exit_code = complain("the fleet has no cluster \"" + only + "\"" + did_you_mean(only, names));
+    s.exit_code = complain("the fleet has no cluster \"" + only + "\"" +
+                           did_you_mean(only, s.windlass.cluster_names()));
     co_return std::nullopt;
   }
   list_request by = s.arguments.list;
@@ -269,11 +267,9 @@ int overview_command(const overview_arguments& a, const invocation& i) {
   }
   std::string home_ns = prepared->options.ns;
   service windlass(loop, std::move(prepared->options), prepared->log);
-  reactor::event stop(loop);
-  std::optional<reactor::signals> signals;
-  if (a.list.is_watching())
-    signals.emplace(loop, reactor::signal_actions{.stop = [&stop] { stop.set(); }, .reload = {}});
-  overview_run s{loop, windlass, in_force ? &*in_force : nullptr, a, stop, std::move(home_ns)};
+  stop_signal stop(loop, a.list.is_watching());
+  overview_run s{loop, windlass,     in_force ? &*in_force : nullptr,
+                 a,    stop.event(), std::move(home_ns)};
   run_to_end(loop, "overview", look_and_show(s));
   return s.exit_code;
 }

@@ -23,13 +23,8 @@ reactor::awaitable<std::optional<refusal>> until_known(service& s, reactor::loop
                                                        std::string name,  // borrowed
                                                        reactor::steady_time deadline) {
   constexpr reactor::nanoseconds look_again = std::chrono::milliseconds(50);
-  const auto find = [&]() -> k8s::cluster* {
-    for (k8s::cluster* c : s.clusters())
-      if (c->name() == name) return c;
-    return nullptr;
-  };
   for (;;) {
-    const k8s::cluster* c = find();
+    const k8s::cluster* c = s.cluster_named(name);
     if (!c || l.now() >= deadline) co_return std::nullopt;
     const bool known = c->is_connected() &&
                        std::ranges::all_of(c->engagements(),
@@ -66,11 +61,9 @@ void say_token_problem(cluster_overview& of, const k8s::cluster& c) {
 reactor::awaitable<std::vector<std::string>> names_of(service& s, std::string only_cluster,
                                                       reactor::steady_time deadline) {
   (void)co_await s.fleet().discovered(deadline);
-  std::vector<std::string> names;
-  for (const k8s::cluster* c : s.clusters())
-    if ((only_cluster.empty() || c->name() == only_cluster) &&
-        std::ranges::find(names, c->name()) == names.end())
-      names.push_back(c->name());
+  std::vector<std::string> names = s.cluster_names();
+  if (!only_cluster.empty())
+    std::erase_if(names, [&](const std::string& name) { return name != only_cluster; });
   co_return names;
 }
 
@@ -97,12 +90,6 @@ cluster_overview overview_of(const service& s, const k8s::fleet::unusable& u) {
 }
 
 reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, std::string name) {
-  // Looked for again after each wait: a cluster or an API may be gone.
-  const auto find = [&]() -> k8s::cluster* {
-    if (k8s::cluster* c = s.fleet().find(name)) return c;
-    k8s::cluster* home = s.home();
-    return home && home->name() == name && !home->engagements().empty() ? home : nullptr;
-  };
   cluster_overview one;
   for (const units::api& what : s.apis()) {
     const k8s::engagement* e = engagement_of(s, name, what.name);
@@ -110,7 +97,8 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
     if (units::part* part = e ? units::part_of(*e) : nullptr) rows = co_await part->overview();
     one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
   }
-  k8s::cluster* c = find();
+  // Only now: a cluster or an API may be gone after each wait.
+  k8s::cluster* c = s.cluster_named(name);
   if (!c) co_return std::nullopt;
   one.name = std::move(name);
   one.server = c->api().server();

@@ -422,17 +422,6 @@ TEST(TrainFacts, ComeFromAClone) {
               HasSubstr("expected a mapping"));
 }
 
-TEST(TrainFacts, AreFilteredByStars) {
-  EXPECT_TRUE(cli::fits_filter("*", ""));
-  EXPECT_TRUE(cli::fits_filter("v1.*", "v1.2.3"));
-  EXPECT_TRUE(cli::fits_filter("*-x86_64", "v1-x86_64-x86_64"));
-  EXPECT_TRUE(cli::fits_filter("a*b*c", "a--b-b--c"));
-  EXPECT_FALSE(cli::fits_filter("a*b*c", "a--c"));
-  EXPECT_FALSE(cli::fits_filter("v1", "v10"));
-  EXPECT_FALSE(cli::fits_filter("", "v"));
-  EXPECT_FALSE(cli::fits_filter("*a*a*a*a*b", std::string(5'000, 'a')));
-}
-
 TEST(TrainFacts, RememberWhatATagWas) {
   auto facts = policies::trains::read_train(
       "images:\n- {ref: 'kbs:v1', digest: 'sha256:1'}\n- {ref: 'kbs:v2', digest: 'sha256:3', was: "

@@ -89,7 +89,7 @@ protected:
     auto started = co_await looking.start();
     EXPECT_TRUE(started);
     said out;
-    cli::events_output into;
+    cli::command_output into;
     into.columns = cli::any_width;
     into.text = [&](const cli::page& p) { out.text += p.text(); };
     into.bytes = [&](const std::string& b) { out.bytes += b; };

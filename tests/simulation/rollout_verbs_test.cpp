@@ -59,7 +59,7 @@ protected:
     auto started = co_await looking.start();
     EXPECT_TRUE(started);
     said out;
-    cli::rollout_output into;
+    cli::command_output into;
     into.text = [&](const cli::page& p) { out.text += p.text(); };
     into.bytes = [&](const std::string& b) { out.bytes += b; };
     into.complaint = [&](const std::string& c) { out.complaint += c; };

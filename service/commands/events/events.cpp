@@ -1,7 +1,6 @@
 // `windlass events`: what Windlass said on the objects of the fleet.
 #include "service/commands/events/events.hpp"
 
-#include "app/run_to_end.hpp"
 #include "formats/human_duration.hpp"
 #include "formats/json/member.hpp"
 #include "k8s/client/list_pages.hpp"
@@ -9,11 +8,9 @@
 #include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/side_by_side.hpp"
-#include "reactor/system/signals.hpp"
 #include "service/policy_refusals.hpp"
 
 #include <boost/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -71,7 +68,7 @@ struct events_run {
   const events_arguments& arguments;
   const known_events& known;
   reactor::event& stop;
-  events_output& out;
+  command_output& out;
 };
 
 struct of_one_cluster {
@@ -114,8 +111,7 @@ reactor::awaitable<void> ask(events_run& r, std::string name, of_one_cluster& to
 
 reactor::awaitable<seen_events> look(events_run& r) {  // borrowed
   (void)co_await r.windlass.fleet().discovered(r.loop.now() + r.arguments.timeout);
-  std::vector<std::string> names;
-  for (const k8s::cluster* c : r.windlass.fleet().clusters()) names.push_back(c->name());
+  std::vector<std::string> names = r.windlass.cluster_names();
   // Home has the Events about kubeconfig Secrets, whether it is in the fleet or not.
   if (const k8s::cluster* home = r.windlass.home();
       home && std::ranges::find(names, home->name()) == names.end())
@@ -229,7 +225,7 @@ std::optional<listed_object> event_row(const std::string& cluster, const json::o
 }
 
 reactor::awaitable<int> show_events(reactor::loop& l, service& s, events_arguments a,
-                                    known_events known, reactor::event& stop, events_output& out) {
+                                    known_events known, reactor::event& stop, command_output& out) {
   events_run r{l, s, a, known, stop, out};
   std::map<std::string, json::object> last;
   int code = success;
@@ -263,30 +259,11 @@ int events_command(const events_arguments& a, const invocation& i) {
   prepared->options.apis.clear();  // nothing is followed
   prepared->options.policies.clear();
   service windlass(loop, std::move(prepared->options), prepared->log);
-  reactor::event stop(loop);
-  std::optional<reactor::signals> signals;
-  if (a.list.is_watching())
-    signals.emplace(loop, reactor::signal_actions{.stop = [&stop] { stop.set(); }, .reload = {}});
-  events_output out;
-  out.text = [](const page& p) { write_out(STDOUT_FILENO, p); };
-  out.bytes = [](const std::string& b) { write_bytes(STDOUT_FILENO, b); };
-  out.complaint = [](std::string c) { complain(std::move(c)); };
-  out.columns = output_columns();
-  out.tint = colours_at(STDOUT_FILENO);
-  const auto run = [&]() -> reactor::awaitable<void> {
-    auto started = co_await windlass.start();
-    if (started) {
-      events_arguments asked = a;
-      known_events known = events_of(i.apis());
-      code = co_await show_events(loop, windlass, std::move(asked), std::move(known), stop, out);
-    } else {
-      code = complain(started.error().message());
-    }
-    co_await windlass.stop();
-    loop.stop();
-  };
-  run_to_end(loop, "events", run());
-  return code;
+  stop_signal stop(loop, a.list.is_watching());
+  command_output out = standard_output();
+  return run_started(loop, windlass, "events", [&] {
+    return show_events(loop, windlass, a, events_of(i.apis()), stop.event(), out);
+  });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "app/api/api.hpp"
 #include "app/listing.hpp"
-#include "reactor/waiters.hpp"
+#include "service/commands/looking.hpp"
 #include "service/connect.hpp"
 
 #include <functional>
@@ -33,18 +33,10 @@ std::optional<listed_object> event_row(const std::string& cluster, const boost::
                                        const known_events& known, const std::string& about,
                                        reactor::wall_time now, colours tint);
 
-struct events_output {
-  std::function<void(const page&)> text;
-  std::function<void(std::string)> bytes;
-  std::function<void(std::string)> complaint;
-  std::size_t columns = 80;
-  colours tint = colours::none;
-};
-
 /// `windlass events` on a service that was started in look mode, until it is done or `stop` is set.
 /// Returns the exit code: 1 where a cluster could not be asked, which is named.
 reactor::awaitable<int> show_events(reactor::loop& l, service& s, events_arguments a,  // borrowed
-                                    known_events known, reactor::event& stop, events_output& out);
+                                    known_events known, reactor::event& stop, command_output& out);
 
 std::vector<app::command> events_commands();
 

@@ -1,15 +1,12 @@
 // `windlass rollout`: what a person would edit on each cluster, shown first.
 #include "app/nearest.hpp"
 #include "app/progress.hpp"
-#include "app/run_to_end.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/system/signals.hpp"
 #include "service/commands/rollout/rollout.hpp"
 #include "service/commands/rollout/target_history.hpp"
 #include "service/overview/overview.hpp"
 
 #include <boost/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -42,7 +39,7 @@ struct rolling {
   const rollout_arguments& arguments;
   const k8s::label_selector& selector;
   reactor::event& stop;
-  rollout_output& out;
+  command_output& out;
   int exit_code = success;
   std::map<std::string, std::string> users = {};  // by cluster: who asks
 
@@ -57,9 +54,8 @@ fleet_overview chosen_of(fleet_overview f, const rolling& r) {
   std::erase_if(f.clusters, [&](const cluster_overview& c) {
     if (!r.arguments.list.chooses_cluster(c.name)) return true;
     if (r.selector.empty()) return false;
-    for (const k8s::cluster* running : r.windlass.clusters())
-      if (running->name() == c.name) return !r.selector.matches(running->labels());
-    return true;
+    const k8s::cluster* running = r.windlass.cluster_named(c.name);
+    return !running || !r.selector.matches(running->labels());
   });
   for (cluster_overview& c : f.clusters)
     for (api_overview& a : c.apis)
@@ -199,12 +195,6 @@ bool is_left_out(const units::api::edits& by, const units::plan_row& row,
   return a.what == verb::approve && (!by.approve || (a.digest.empty() && row.offered.empty()));
 }
 
-k8s::cluster* cluster_named(const rolling& r, const std::string& name) {
-  for (k8s::cluster* c : r.windlass.clusters())
-    if (c->name() == name) return c;
-  return nullptr;
-}
-
 /// "11 of 12 updated, 1 degraded"
 std::string outcome_of(const units::plan_row& row) {
   std::string text =
@@ -217,7 +207,7 @@ std::string outcome_of(const units::plan_row& row) {
 reactor::awaitable<k8s::result<json::object>> object_of(rolling& r,  // borrowed
                                                         const std::string& cluster,
                                                         const units::api::edits& by) {
-  k8s::cluster* on = cluster_named(r, cluster);
+  k8s::cluster* on = r.windlass.cluster_named(cluster);
   if (!on) {
     k8s::fault gone;
     gone.code = k8s::errc::unavailable;
@@ -269,7 +259,7 @@ std::string kept_by_others(const json::object& object, const json::object& patch
 /// else manages the field, and the history with this change.
 reactor::awaitable<void> complete(rolling& r, change& one, const units::api::edits& by,  // borrowed
                                   json::object object, std::string outcome) {
-  k8s::cluster* on = cluster_named(r, one.cluster);
+  k8s::cluster* on = r.windlass.cluster_named(one.cluster);
   if (!on) {
     one.error = "the cluster left the fleet";
     co_return;
@@ -392,7 +382,7 @@ reactor::awaitable<void> write(rolling& r, std::vector<change>& all) {  // borro
   for (change& one : all) {
     if (!one.error.empty()) continue;
     const auto api = std::ranges::find(r.windlass.apis(), one.api, &units::api::name);
-    k8s::cluster* on = cluster_named(r, one.cluster);
+    k8s::cluster* on = r.windlass.cluster_named(one.cluster);
     if (!on) {
       one.error = "it left the fleet";
       continue;
@@ -522,7 +512,7 @@ reactor::awaitable<void> work(rolling& r) {  // borrowed
 
 reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,
                              k8s::label_selector selector, reactor::event& stop,
-                             rollout_output& out) {
+                             command_output& out) {
   rolling r{l, s, a, selector, stop, out};
   co_await work(r);
   co_return r.exit_code;
@@ -540,26 +530,11 @@ int rollout_command(const rollout_arguments& a, const invocation& i) {
   if (!prepared) return code;
   prepared->options.does = units::mode::look;
   service windlass(loop, std::move(prepared->options), prepared->log);
-  reactor::event stop(loop);
-  reactor::signals signals(loop, {.stop = [&stop] { stop.set(); }, .reload = {}});
-  rollout_output out;
-  out.text = [](const page& text) { write_out(STDOUT_FILENO, text); };
-  out.bytes = [](const std::string& text) { write_bytes(STDOUT_FILENO, text); };
-  out.complaint = [](const std::string& text) { complain(text); };
-  out.columns = output_columns();
-  out.tint = colours_at(STDOUT_FILENO);
-  const auto body = [&]() -> reactor::awaitable<void> {
-    auto started = co_await windlass.start();
-    if (started) {
-      code = co_await roll(loop, windlass, a, std::move(*selector), stop, out);
-    } else {
-      code = complain(started.error().message());
-    }
-    co_await windlass.stop();
-    loop.stop();
-  };
-  run_to_end(loop, "rollout", body());
-  return code;
+  stop_signal stop(loop, true);
+  command_output out = standard_output();
+  return run_started(loop, windlass, "rollout", [&] {
+    return roll(loop, windlass, a, std::move(*selector), stop.event(), out);
+  });
 }
 
 void add_common(flags& f, rollout_arguments& to) {
