@@ -15,6 +15,9 @@ public:
   nanoseconds now() const noexcept {
     return still_ ? *still_ : nanoseconds(std::chrono::steady_clock::now().time_since_epoch());
   }
+  static std::chrono::system_clock::time_point wall() noexcept {
+    return std::chrono::system_clock::now();
+  }
 
 private:
   std::optional<nanoseconds> still_;

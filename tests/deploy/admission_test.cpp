@@ -71,7 +71,26 @@ void each_schema(const look& f) {
                   std::string(crd.at("metadata").at("name").as_string()) + ":", false, f);
 }
 
-TEST(Crds, DescribeEveryField) {
+struct Crds : testing::Test {
+  /// `body` with a client of a server that has what is in `api` now.
+  void on_server(const std::function<reactor::awaitable<void>(k8s::client&)>& body) {
+    k8s::sim::server home(l, {.at = {"home", 6443}, .tls = nullptr});
+    home.add(api);
+    ASSERT_TRUE(home.start());
+    k8s::connection to;
+    to.server = home.url();
+    k8s::client client(l, to, "test");
+    policies::run_task(l, [&]() -> reactor::awaitable<void> {
+      co_await body(client);
+      co_await client.stop();
+      co_await home.stop();
+    });
+  }
+  reactor::loop l{reactor::loop::mode::simulated, 7};
+  k8s::sim::api_server api{k8s::sim::options_on(l)};
+};
+
+TEST_F(Crds, DescribeEveryField) {
   std::size_t fields = 0;
   each_schema([&](const json::object& schema, const std::string& path, bool field) {
     // A server describes metadata itself and takes no other description.
@@ -85,7 +104,7 @@ TEST(Crds, DescribeEveryField) {
   EXPECT_GT(fields, 250u);
 }
 
-TEST(Crds, HaveRulesThatTheEmbeddedServerJudges) {
+TEST_F(Crds, HaveRulesThatTheEmbeddedServerJudges) {
   std::size_t rules = 0;
   each_schema([&](const json::object& schema, const std::string& path, bool) {
     const json::value* all = schema.if_contains("x-kubernetes-validations");
@@ -125,18 +144,10 @@ k8s::resource resource_of(std::string_view kind) {
           !kind.starts_with("Bootc")};
 }
 
-TEST(Crds, RefuseAtAdmissionWhatTheControllerRefuses) {
+TEST_F(Crds, RefuseAtAdmissionWhatTheControllerRefuses) {
   const json::value table = json::parse(contents_of(source / "tests/deploy/admission.json"));
-  reactor::loop l(reactor::loop::mode::simulated, 7);
-  k8s::sim::api_server api(k8s::sim::options_on(l));
   for (json::object& crd : shipped_crds()) api.put(std::move(crd));
-  k8s::sim::server home(l, {.at = {"home", 6443}, .tls = nullptr});
-  home.add(api);
-  ASSERT_TRUE(home.start());
-  k8s::connection to;
-  to.server = home.url();
-  k8s::client client(l, to, "test");
-  policies::run_task(l, [&]() -> reactor::awaitable<void> {
+  on_server([&](k8s::client& client) -> reactor::awaitable<void> {
     for (const json::value& v : table.as_array()) {
       const json::object& row = v.as_object();
       const std::string what(row.at("what").as_string()), kind(row.at("kind").as_string());
@@ -169,8 +180,6 @@ TEST(Crds, RefuseAtAdmissionWhatTheControllerRefuses) {
       if (row.contains("stricter")) continue;
       EXPECT_EQ(said.empty(), row.at("refused").is_null()) << what << ": " << said;
     }
-    co_await client.stop();
-    co_await home.stop();
   });
 }
 
@@ -182,9 +191,7 @@ void take_rules_out(json::value& schema) {
   for (auto& member : schema.as_object()) take_rules_out(member.value());
 }
 
-TEST(Crds, DoNotJudgeAgainWhatWasStoredBefore) {
-  reactor::loop l(reactor::loop::mode::simulated, 7);
-  k8s::sim::api_server api(k8s::sim::options_on(l));
+TEST_F(Crds, DoNotJudgeAgainWhatWasStoredBefore) {
   for (json::object& crd : shipped_crds()) {
     json::value without(crd);
     take_rules_out(without);
@@ -194,13 +201,7 @@ TEST(Crds, DoNotJudgeAgainWhatWasStoredBefore) {
     "metadata":{"name":"old"},"spec":{"nodeSelector":{},"image":{"ref":"nginx"}}})")
               .as_object());
   for (json::object& crd : shipped_crds()) api.put(std::move(crd));
-  k8s::sim::server home(l, {.at = {"home", 6443}, .tls = nullptr});
-  home.add(api);
-  ASSERT_TRUE(home.start());
-  k8s::connection to;
-  to.server = home.url();
-  k8s::client client(l, to, "test");
-  policies::run_task(l, [&]() -> reactor::awaitable<void> {
+  on_server([&](k8s::client& client) -> reactor::awaitable<void> {
     const auto patched = [&](const char* patch) -> reactor::awaitable<bool> {
       k8s::object_key key{"", "old"};
       json::object body = json::parse(patch).as_object();
@@ -213,8 +214,6 @@ TEST(Crds, DoNotJudgeAgainWhatWasStoredBefore) {
     EXPECT_FALSE(worse);
     const bool mended = co_await patched(R"({"spec":{"image":{"ref":"quay.io/a/b:1"}}})");
     EXPECT_TRUE(mended);
-    co_await client.stop();
-    co_await home.stop();
   });
 }
 

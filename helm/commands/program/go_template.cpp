@@ -24,9 +24,7 @@ reactor::result<std::string, std::string> apply_go_template(const std::string& t
     for (const helm::template_ptr& one : helm::parse_template(
              "output", text, [](std::string_view name) { return helm::find_function(name); }))
       templates.add(one);
-    helm::render_runtime runtime;
-    runtime.now = [] { return std::chrono::system_clock::now(); };
-    runtime.steady = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
+    const helm::render_runtime runtime = machine_runtime();
     helm::render_limits limits;
     limits.output_bytes = 64u << 20;
     limits.time = std::chrono::seconds(30);

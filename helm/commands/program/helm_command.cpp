@@ -12,6 +12,7 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
+#include "reactor/plain/worker_clock.hpp"
 
 #include <unistd.h>
 
@@ -88,19 +89,21 @@ helm::command_result about_helm(const words& arguments) {
 /// Everything but help; the arguments begin with a verb's own name.
 helm::command_result run(const helm::verb& v, const words& arguments) {
   reactor::loop loop;
-  reactor::system_entropy rng;
-  helm::render_runtime runtime;
-  runtime.now = [&] {
-    return std::chrono::time_point_cast<std::chrono::system_clock::duration>(loop.wall());
-  };
-  runtime.steady = [&] { return loop.now().time_since_epoch(); };
-  runtime.random = [&](std::span<unsigned char> bytes) { rng.fill(bytes); };
+  const helm::render_runtime runtime = machine_runtime();
   return v.family == helm::verb_family::source
              ? run_source_command(loop, arguments, runtime)
              : helm::run_command(arguments, runtime, peers_of(loop), helm_variable);
 }
 
 }  // namespace
+
+helm::render_runtime machine_runtime() {
+  helm::render_runtime out;
+  out.now = [] { return reactor::worker_clock().wall(); };
+  out.steady = [] { return reactor::worker_clock().now(); };
+  out.random = [](std::span<unsigned char> bytes) { reactor::system_entropy().fill(bytes); };
+  return out;
+}
 
 std::vector<helm::flag_info> helm_flags(const helm::verb& v) {
   words arguments;
