@@ -18,33 +18,21 @@ constexpr std::int64_t instructions_per_peer = 500;
 const shape& answer_shape() {
   static const shape all = record_shape(
       "admission",
-      {{"admit", flag_shape(), "whether it may be disturbed now", {}, false, {}},
-       {"reason",
-        text_shape("a sentence"),
-        "why not: a sentence for people; needed for a no",
-        {},
-        true,
-        {}},
-       {"code",
-        text_shape(),
-        "one word of letters and digits, for scripts and alerts",
-        {},
-        true,
-        {}},
-       {"drain",
-        record_shape("drain",
-                     {{"timeout",
-                       number_shape("seconds, 1 or more", 1),
-                       "the drain is given up after that long and another unit has its turn; the "
-                       "object's own limit stays where it is shorter; at most a day",
-                       "seconds",
-                       true,
-                       {}}},
-                     "a table of options of the drain"),
-        "how its workload makes way, with a yes; of several packs the shortest time counts",
-        {},
-        true,
-        {}},
+      {{"admit", flag_shape(), "whether it may be disturbed now"},
+       maybe("reason", text_shape("a sentence"), "why not: a sentence for people; needed for a no"),
+       maybe("code", text_shape(), "one word of letters and digits, for scripts and alerts"),
+       maybe("drain",
+             record_shape(
+                 "drain",
+                 {{"timeout",
+                   number_shape("seconds, 1 or more", 1),
+                   "the drain is given up after that long and another unit has its turn; the "
+                   "object's own limit stays where it is shorter; at most a day",
+                   "seconds",
+                   true,
+                   {}}},
+                 "a table of options of the drain"),
+             "how its workload makes way, with a yes; of several packs the shortest time counts"),
        {"look_again",
         number_shape("seconds, 0 or more", 0),
         "ask again after that long although nothing changed; kept between a second and a day",
@@ -169,15 +157,11 @@ hook disruption_hook() {
   h.failure = "no: the unit waits with the error as its reason; what is under way is finished";
   h.budget = "200,000 instructions and 500 a peer";
   h.arguments = {
-      {"unit", shape_of<rollout_unit>(), "who would be disturbed", {}, false, {}},
-      {"peers",
-       shape_of<std::vector<rollout_unit>>(),
+      {"unit", shape_of<rollout_unit>(), "who would be disturbed"},
+      {"peers", shape_of<std::vector<rollout_unit>>(),
        "every unit of the pool, this one too, by name ascending; who was admitted before it in "
-       "this pass is slotted",
-       {},
-       false,
-       {}},
-      {"fleet", shape_of<rollout_fleet>(), "the pool and its surroundings", {}, false, {}},
+       "this pass is slotted"},
+      {"fleet", shape_of<rollout_fleet>(), "the pool and its surroundings"},
       now_described()};
   h.answer = answer_shape();
   h.typical = typical_questions;

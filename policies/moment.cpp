@@ -32,7 +32,7 @@ argument now_argument(reactor::wall_time now) {
 }
 
 shape_member now_described() {
-  return {"now", shape_of<moment>(), "when the question was asked, UTC", {}, false, {}};
+  return {"now", shape_of<moment>(), "when the question was asked, UTC"};
 }
 
 }  // namespace policies

@@ -24,29 +24,16 @@ const shape& answer_shape() {
   static const shape all = [] {
     shape hold = record_shape(
         "hold",
-        {{"code",
-          text_shape(),
-          "one word of letters and digits, for scripts and alerts",
-          {},
-          true,
-          {}},
-         {"reason", text_shape("a sentence"), "a sentence for people, one line", {}, false, {}}});
+        {maybe("code", text_shape(), "one word of letters and digits, for scripts and alerts"),
+         {"reason", text_shape("a sentence"), "a sentence for people, one line"}});
     shape reason =
         either_shape("a reason or {code = …, reason = …}", {text_shape(), std::move(hold)});
     return record_shape(
         "plan",
-        {{"start",
-          list_shape(text_shape("a unit name"), "a list of unit names"),
-          "who gets a slot, first first, `free` of them at most",
-          {},
-          true,
-          {}},
-         {"holds",
-          map_shape(std::move(reason), "a table of reasons by unit name"),
-          "why the others wait",
-          {},
-          true,
-          {}},
+        {maybe("start", list_shape(text_shape("a unit name"), "a list of unit names"),
+               "who gets a slot, first first, `free` of them at most"),
+         maybe("holds", map_shape(std::move(reason), "a table of reasons by unit name"),
+               "why the others wait"),
          {"look_again",
           number_shape("seconds, 0 or more", 0),
           "ask again after that long although nothing changed; kept between a second and a day",
@@ -174,13 +161,8 @@ hook rollout_hook() {
       "no other unit starts; what is under way is finished. The error is the reason of the holds";
   h.budget = "200,000 instructions and 2,000 a unit, 500 a cluster";
   h.arguments = {
-      {"units",
-       shape_of<std::vector<rollout_unit>>(),
-       "every unit of the pool, by name ascending",
-       {},
-       false,
-       {}},
-      {"fleet", shape_of<rollout_fleet>(), "the pool and its surroundings", {}, false, {}},
+      {"units", shape_of<std::vector<rollout_unit>>(), "every unit of the pool, by name ascending"},
+      {"fleet", shape_of<rollout_fleet>(), "the pool and its surroundings"},
       now_described()};
   h.answer = answer_shape();
   h.typical = typical_questions;

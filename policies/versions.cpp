@@ -49,13 +49,9 @@ constexpr std::int64_t instructions_per_version = 500;
 const shape& answer_shape() {
   static const shape all = record_shape(
       "version",
-      {{"version",
-        text_shape("a version of the catalogue"),
-        "what it should run; nil: it stays as it is",
-        {},
-        true,
-        {}},
-       {"reason", text_shape("a sentence"), "why, for people", {}, false, {}},
+      {maybe("version", text_shape("a version of the catalogue"),
+             "what it should run; nil: it stays as it is"),
+       {"reason", text_shape("a sentence"), "why, for people"},
        {"look_again",
         number_shape("seconds, 0 or more", 0),
         "ask again after that long although nothing changed; kept between a second and a day",
@@ -148,13 +144,8 @@ hook versions_hook() {
   h.failure = "what was answered last stays; without such an answer the unit is held";
   h.budget = "200,000 instructions and 500 a version";
   h.arguments = {
-      {"unit", shape_of<versions_question>(), "the unit that it is about", {}, false, {}},
-      {"catalogue",
-       shape_of<std::vector<catalogue_entry>>(),
-       "what there is to choose from",
-       {},
-       false,
-       {}},
+      {"unit", shape_of<versions_question>(), "the unit that it is about"},
+      {"catalogue", shape_of<std::vector<catalogue_entry>>(), "what there is to choose from"},
       now_described()};
   h.answer = answer_shape();
   h.typical = typical_questions;

@@ -24,35 +24,28 @@ constexpr std::size_t shown_characters = 80;
 
 constexpr std::string_view core_conditions[] = {"Composed", "DataLoaded"};
 
-shape_member said(std::string name, shape is, std::string about) {
-  return {std::move(name), std::move(is), std::move(about), {}, true, {}};
-}
-shape_member needed(std::string name, shape is, std::string about) {
-  return {std::move(name), std::move(is), std::move(about), {}, false, {}};
-}
-
 shape object_shape() {
   shape any;
   return record_shape("object reference",
-                      {needed("apiVersion", text_shape("such as v1"), ""),
-                       needed("kind", text_shape("such as Secret"), ""),
-                       said("name", text_shape("a name"), "one object; or else `labels`"),
-                       said("namespace", text_shape("a namespace"),
-                            "only for a parent that lies in none; else it is the parent's"),
-                       said("labels", map_shape(text_shape()), "all that have these")},
+                      {{"apiVersion", text_shape("such as v1"), ""},
+                       {"kind", text_shape("such as Secret"), ""},
+                       maybe("name", text_shape("a name"), "one object; or else `labels`"),
+                       maybe("namespace", text_shape("a namespace"),
+                             "only for a parent that lies in none; else it is the parent's"),
+                       maybe("labels", map_shape(text_shape()), "all that have these")},
                       "a table with apiVersion, kind and name");
 }
 
 shape block_shape() {
   return record_shape(
       "text block",
-      {needed("text", text_shape(), "its lines"),
-       said("name", text_shape("a word"), "between whose marks it stands; the pack's without it"),
-       said("after", text_shape("a line"),
-            "where it goes at first, such as [http_server]; else the end"),
-       said("without", list_shape(text_shape("a name")),
-            "lines `name = …` elsewhere in the text are taken out"),
-       said("comment", text_shape("such as #"), "what begins a comment; # without it")},
+      {{"text", text_shape(), "its lines"},
+       maybe("name", text_shape("a word"), "between whose marks it stands; the pack's without it"),
+       maybe("after", text_shape("a line"),
+             "where it goes at first, such as [http_server]; else the end"),
+       maybe("without", list_shape(text_shape("a name")),
+             "lines `name = …` elsewhere in the text are taken out"),
+       maybe("comment", text_shape("such as #"), "what begins a comment; # without it")},
       "a table with text");
 }
 
@@ -61,48 +54,48 @@ shape event_shape() {
       "a reason, or { reason = reason, message = sentence }",
       {text_shape("one word"),
        record_shape("event of a write",
-                    {needed("reason", text_shape("one word"), ""),
-                     said("message", text_shape("a sentence"),
-                          "without it the object's name and what was done; of a failure it stands "
-                          "before them")},
+                    {{"reason", text_shape("one word"), ""},
+                     maybe("message", text_shape("a sentence"),
+                           "without it the object's name and what was done; of a failure it stands "
+                           "before them")},
                     "a table with reason")});
 }
 
 shape write_events_shape() {
   return record_shape(
       "events of writes",
-      {said("created", event_shape(), "Normal, after the server took the new object"),
-       said("updated", event_shape(), "Normal, after the server took a change"),
-       said("create_failed", event_shape(), "Warning, with the server's words"),
-       said("update_failed", event_shape(), "Warning, with the server's words")},
+      {maybe("created", event_shape(), "Normal, after the server took the new object"),
+       maybe("updated", event_shape(), "Normal, after the server took a change"),
+       maybe("create_failed", event_shape(), "Warning, with the server's words"),
+       maybe("update_failed", event_shape(), "Warning, with the server's words")},
       "a table with created, updated, create_failed, update_failed");
 }
 
 shape child_shape() {
   return record_shape(
       "child",
-      {needed(
-           "object", map_shape(shape()),
-           "as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. `{}` is "
-           "an empty object, `list()` an empty list. Of a Secret, `data` is in clear; a value may "
-           "be "
-           "`{ generate = \"ed25519\" | \"password\" | \"bytes\", length = 32 }`, `{ public_of = "
-           "key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen"),
-       said("way", word_shape({"own", "create", "add-keys", "lines"}),
-            "own: fields are applied and repaired (also without it); create: made again when it is "
-            "gone, else left alone; add-keys: keys of its data, each until a person edits it; "
-            "lines: a block in a text"),
-       said("adopt", flag_shape(),
-            "an object of that name without an owner is taken over; else it is a conflict"),
-       said("lines", map_shape(block_shape()), "of the way lines, by key of data"),
-       said("inputs", list_shape(text_shape("such as Secret/auth")),
-            "of related and children, or of this answer: written once they are there and "
-            "ready; their digest goes to the annotations of its pods"),
-       said("inputs_as", text_shape("an annotation"), "windlass.dev/inputs without it"),
-       said("events", write_events_shape(),
-            "about the parent, told once a write of this object has ended. Without create_failed "
-            "and "
-            "update_failed a failure is the event Held")},
+      {{"object", map_shape(shape()),
+        "as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. `{}` is "
+        "an empty object, `list()` an empty list. Of a Secret, `data` is in clear; a value may "
+        "be "
+        "`{ generate = \"ed25519\" | \"password\" | \"bytes\", length = 32 }`, `{ public_of = "
+        "key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen"},
+       maybe(
+           "way", word_shape({"own", "create", "add-keys", "lines"}),
+           "own: fields are applied and repaired (also without it); create: made again when it is "
+           "gone, else left alone; add-keys: keys of its data, each until a person edits it; "
+           "lines: a block in a text"),
+       maybe("adopt", flag_shape(),
+             "an object of that name without an owner is taken over; else it is a conflict"),
+       maybe("lines", map_shape(block_shape()), "of the way lines, by key of data"),
+       maybe("inputs", list_shape(text_shape("such as Secret/auth")),
+             "of related and children, or of this answer: written once they are there and "
+             "ready; their digest goes to the annotations of its pods"),
+       maybe("inputs_as", text_shape("an annotation"), "windlass.dev/inputs without it"),
+       maybe("events", write_events_shape(),
+             "about the parent, told once a write of this object has ended. Without create_failed "
+             "and "
+             "update_failed a failure is the event Held")},
       "a table with object");
 }
 
@@ -264,7 +257,8 @@ private:
         return at_.wrong(".object.data[\"" + reactor::printable(key, shown_characters) + "\"]",
                          "public_of: expected a key that is generated beside it");
       if (c.how == way::add_keys)
-        return at_.wrong(".object.data", "a pair of keys is made whole, not added to another object's");
+        return at_.wrong(".object.data",
+                         "a pair of keys is made whole, not added to another object's");
     }
     return {};
   }
@@ -399,44 +393,45 @@ result<void> read_stated(const value& answer, sync_answer& out) {
 const shape& answer_shape() {
   static const shape all = record_shape(
       "composition",
-      {needed("children", list_shape(child_shape()),
-              "all that should exist; what was made for the parent and is not among them is "
-              "deleted. 500 at most"),
-       said("status", map_shape(shape()),
-            "of the parent, whole: what is not in it is taken out; without it only conditions "
-            "are written"),
-       said("conditions",
-            list_shape(record_shape("condition",
-                                    {needed("type", text_shape("one word"), ""),
-                                     needed("status", word_shape({"True", "False", "Unknown"}), ""),
-                                     needed("reason", text_shape("one word"), ""),
-                                     said("message", text_shape("a sentence"), "for people")},
-                                    "a table with type, status and reason")),
-            "of the parent, all of them; the core keeps the time of each change and adds Composed"),
-       said("events",
-            list_shape(record_shape("event",
-                                    {said("type", word_shape({"Normal", "Warning"}), ""),
-                                     needed("reason", text_shape("one word"), ""),
-                                     needed("message", text_shape("a sentence"), "")},
-                                    "a table with reason and message")),
-            "about the parent, told when they were not told by the answer before"),
+      {{"children", list_shape(child_shape()),
+        "all that should exist; what was made for the parent and is not among them is "
+        "deleted. 500 at most"},
+       maybe("status", map_shape(shape()),
+             "of the parent, whole: what is not in it is taken out; without it only conditions "
+             "are written"),
+       maybe(
+           "conditions",
+           list_shape(record_shape("condition",
+                                   {{"type", text_shape("one word"), ""},
+                                    {"status", word_shape({"True", "False", "Unknown"}), ""},
+                                    {"reason", text_shape("one word"), ""},
+                                    maybe("message", text_shape("a sentence"), "for people")},
+                                   "a table with type, status and reason")),
+           "of the parent, all of them; the core keeps the time of each change and adds Composed"),
+       maybe("events",
+             list_shape(record_shape("event",
+                                     {maybe("type", word_shape({"Normal", "Warning"}), ""),
+                                      {"reason", text_shape("one word"), ""},
+                                      {"message", text_shape("a sentence"), ""}},
+                                     "a table with reason and message")),
+             "about the parent, told when they were not told by the answer before"),
        {"look_again",
         number_shape("seconds, 0 or more", 0),
         "ask again after that long although nothing changed; kept between a second and a day",
         "seconds",
         true,
         {}},
-       said("finalized", flag_shape(),
-            "false: a parent that is being deleted must stay although its children are as wanted")},
+       maybe(
+           "finalized", flag_shape(),
+           "false: a parent that is being deleted must stay although its children are as wanted")},
       "a table with children");
   return all;
 }
 
 const shape& related_shape() {
-  static const shape all =
-      record_shape("related objects",
-                   {needed("objects", list_shape(object_shape()), "what to look at; 200 at most")},
-                   "a table with objects");
+  static const shape all = record_shape(
+      "related objects", {{"objects", list_shape(object_shape()), "what to look at; 200 at most"}},
+      "a table with objects");
   return all;
 }
 

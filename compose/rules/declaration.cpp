@@ -20,43 +20,30 @@ shape finalizer_shape() {
 }
 
 shape kind_shape() {
-  return record_shape(
-      "composed kind",
-      {{"apiVersion", text_shape("such as apps/v1"), "group and version, or v1", {}, false, {}},
-       {"kind", text_shape("such as Deployment"), "in the singular", {}, false, {}}},
-      "a table with apiVersion and kind");
+  return record_shape("composed kind",
+                      {{"apiVersion", text_shape("such as apps/v1"), "group and version, or v1"},
+                       {"kind", text_shape("such as Deployment"), "in the singular"}},
+                      "a table with apiVersion and kind");
 }
 
 shape related_kind_shape() {
   shape all = kind_shape();
   all.name = "related kind";
-  all.members.push_back({"optional",
-                         flag_shape(),
-                         "where it is not served, or may not be listed, nothing of it is there; "
-                         "else that holds the pack",
-                         {},
-                         true,
-                         {}});
+  all.members.push_back(
+      maybe("optional", flag_shape(),
+            "where it is not served, or may not be listed, nothing of it is there; "
+            "else that holds the pack"));
   return all;
 }
 
 shape parent_shape() {
   return record_shape(
       "composed parent",
-      {{"apiVersion", text_shape("such as example.com/v1"), "group and version", {}, false, {}},
-       {"kind", text_shape("such as Shop"), "in the singular", {}, false, {}},
-       {"finalizer",
-        finalizer_shape(),
-        "of this kind alone, in place of that of `composes`",
-        {},
-        true,
-        {}},
-       {"reporter",
-        text_shape("such as shop-controller"),
-        "who events about this kind name as their controller; windlass without it",
-        {},
-        true,
-        {}}},
+      {{"apiVersion", text_shape("such as example.com/v1"), "group and version"},
+       {"kind", text_shape("such as Shop"), "in the singular"},
+       maybe("finalizer", finalizer_shape(), "of this kind alone, in place of that of `composes`"),
+       maybe("reporter", text_shape("such as shop-controller"),
+             "who events about this kind name as their controller; windlass without it")},
       "a table with apiVersion and kind");
 }
 
@@ -132,62 +119,33 @@ const std::string& declaration::finalizer_of(const kind_name& parent) const {
 const shape& declaration_shape() {
   static const shape all = record_shape(
       "composes",
-      {{"parents",
-        list_shape(parent_shape()),
-        "whose objects are asked about; custom resources",
-        {},
-        false,
-        {}},
-       {"children",
-        list_shape(kind_shape()),
-        "what may be made for them; nothing else is made, changed or deleted",
-        {},
-        false,
-        {}},
-       {"related", list_shape(related_kind_shape()), "what else may be looked at", {}, true, {}},
-       {"manager",
-        text_shape("a name"),
-        "of the fields that are applied, and the mark of what was made; `windlass-` and the pack's "
-        "name without it",
-        {},
-        true,
-        {}},
-       {"finalizer", finalizer_shape(), finalizer_keeps, {}, true, {}},
-       {"data",
-        text_shape("a folder of the pack"),
-        "whose files every call gets; their edits count at once",
-        {},
-        true,
-        {}},
-       {"data_from",
-        text_shape("such as MY_TEMPLATES_DIR"),
-        "a variable of the environment, ending in _TEMPLATES_DIR or _DATA_DIR, that names the "
-        "folder to read instead",
-        {},
-        true,
-        {}},
-       {"namespaces_from",
-        text_shape("such as MY_NAMESPACES"),
-        "a variable of the environment, ending in _NAMESPACES, with the namespaces whose parents "
-        "are asked about, between commas; without it, and where no other API runs, "
-        "WATCH_NAMESPACES; all where neither says any",
-        {},
-        true,
-        {}},
-       {"lease",
-        text_shape("a name"),
-        "a Lease beside that of the API: with `--leader-elect` the pack is asked only while this "
-        "process holds it",
-        {},
-        true,
-        {}},
-       {"environment",
-        list_shape(text_shape("such as OPERATOR_IMAGE_NAME")),
-        "variables of the environment: every call gets what those say that have _IMAGE_NAME in "
-        "their names, and `true` or `false` of others",
-        {},
-        true,
-        {}}},
+      {{"parents", list_shape(parent_shape()), "whose objects are asked about; custom resources"},
+       {"children", list_shape(kind_shape()),
+        "what may be made for them; nothing else is made, changed or deleted"},
+       maybe("related", list_shape(related_kind_shape()), "what else may be looked at"),
+       maybe("manager", text_shape("a name"),
+             "of the fields that are applied, and the mark of what was made; `windlass-` "
+             "and the pack's "
+             "name without it"),
+       maybe("finalizer", finalizer_shape(), finalizer_keeps),
+       maybe("data", text_shape("a folder of the pack"),
+             "whose files every call gets; their edits count at once"),
+       maybe("data_from", text_shape("such as MY_TEMPLATES_DIR"),
+             "a variable of the environment, ending in _TEMPLATES_DIR or _DATA_DIR, that names the "
+             "folder to read instead"),
+       maybe("namespaces_from", text_shape("such as MY_NAMESPACES"),
+             "a variable of the environment, ending in _NAMESPACES, with the namespaces "
+             "whose parents "
+             "are asked about, between commas; without it, and where no other API runs, "
+             "WATCH_NAMESPACES; all where neither says any"),
+       maybe("lease", text_shape("a name"),
+             "a Lease beside that of the API: with `--leader-elect` the pack is asked "
+             "only while this "
+             "process holds it"),
+       maybe(
+           "environment", list_shape(text_shape("such as OPERATOR_IMAGE_NAME")),
+           "variables of the environment: every call gets what those say that have _IMAGE_NAME in "
+           "their names, and `true` or `false` of others")},
       "a table with parents and children");
   return all;
 }

@@ -233,21 +233,14 @@ std::vector<argument> data_arguments(std::shared_ptr<const data_files> files) {
 }
 
 const shape& verdict_shape() {
-  static const shape all = record_shape("verdict",
-                                        {{"problem",
-                                          text_shape("a sentence"),
-                                          "why they are refused; empty or nil: they are good",
-                                          {},
-                                          true,
-                                          {}},
-                                         {"warnings",
-                                          list_shape(text_shape("a sentence")),
-                                          "what in them has no effect, or not the one that its "
-                                          "author means; the service logs it",
-                                          {},
-                                          true,
-                                          {}}},
-                                        "a table with problem and warnings");
+  static const shape all =
+      record_shape("verdict",
+                   {maybe("problem", text_shape("a sentence"),
+                          "why they are refused; empty or nil: they are good"),
+                    maybe("warnings", list_shape(text_shape("a sentence")),
+                          "what in them has no effect, or not the one that its "
+                          "author means; the service logs it")},
+                   "a table with problem and warnings");
   return all;
 }
 
@@ -270,7 +263,7 @@ std::int64_t sync_instructions(const question& q) {
 namespace {
 
 shape_member parent_described() {
-  return {"parent", shape_of<object>(), "the custom resource", {}, false, {}};
+  return {"parent", shape_of<object>(), "the custom resource"};
 }
 
 /// About a parent of the pack's own first kind, with the pack's own files.
@@ -364,19 +357,13 @@ hook sync_hook() {
       "a data file changed; while it is being deleted only with a finalizer";
   h.failure = "nothing is changed; the condition Composed of the parent says why";
   h.budget = "2,000,000 instructions and 20,000 an object among related and children";
-  h.declares = {"composes", declaration_shape(), "which kinds it is about", {}, false, {}};
+  h.declares = {"composes", declaration_shape(), "which kinds it is about"};
   const std::string keys = " by \"Secret/auth\"; \"Secret/ns/auth\" for a parent in no namespace";
-  h.arguments = {
-      parent_described(),
-      {"related", shape_of<objects>(), "what compose.related asked for," + keys, {}, false, {}},
-      {"children",
-       shape_of<objects>(),
-       "what was made for it, as it is now," + keys,
-       {},
-       false,
-       {}},
-      {"files", shape_of<data_files>(), "the pack's data, read at each call", {}, false, {}},
-      now_described()};
+  h.arguments = {parent_described(),
+                 {"related", shape_of<objects>(), "what compose.related asked for," + keys},
+                 {"children", shape_of<objects>(), "what was made for it, as it is now," + keys},
+                 {"files", shape_of<data_files>(), "the pack's data, read at each call"},
+                 now_described()};
   h.answer = answer_shape();
   h.typical = typical_syncs;
   h.takes = [](const value& answer, const hook::asking& of) {
@@ -415,7 +402,7 @@ hook data_hook() {
       "it takes what can be read";
   h.failure = "the last good files stay in force, and the condition DataLoaded says why";
   h.budget = "2,000,000 instructions";
-  h.arguments = {{"files", shape_of<data_files>(), "as they are in the folder now", {}, false, {}}};
+  h.arguments = {{"files", shape_of<data_files>(), "as they are in the folder now"}};
   h.answer = verdict_shape();
   h.takes = [](const value& answer, const hook::asking&) {
     return outcome_of(read_verdict(answer));

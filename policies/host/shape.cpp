@@ -177,6 +177,10 @@ std::string_view word(shape::kind k) {
 
 }  // namespace
 
+shape_member maybe(std::string name, shape is, std::string about) {
+  return {std::move(name), std::move(is), std::move(about), {}, true};
+}
+
 shape flag_shape() {
   shape s;
   s.is = shape::kind::flag;

@@ -35,6 +35,9 @@ struct shape_member {
   value otherwise;  // a scalar that tests leave out
 };
 
+/// A member that may be left out.
+shape_member maybe(std::string name, shape is, std::string about);
+
 shape flag_shape();
 shape number_shape(std::string expected = {}, std::optional<double> least = {});
 shape text_shape(std::string expected = {});
