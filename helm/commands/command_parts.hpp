@@ -35,8 +35,10 @@ inline command_result usage(const problem& p) {
   return usage_end(p);
 }
 
-/// --debug and the flags of a cluster, which mean nothing here.
-void add_common_flags(command_flags& f);
+/// With --debug, the flags of a cluster, which mean nothing here, and those of where charts are.
+struct source_flags : command_flags {
+  explicit source_flags(chart_flags& places);
+};
 /// "\"helm x\" requires 2 arguments", or nothing. `most` below `least` = no limit.
 std::string count_problem(const words& rest, std::size_t least, std::size_t most,
                           const std::string& command, const std::string& synopsis);

@@ -35,10 +35,8 @@ outcome<std::string> listed(const std::string& path, std::size_t width) {
 awaitable<command_result> list(command_context c, words arguments) {
   report out;
   int width = 80;
-  command_flags f;
   chart_flags places;
-  add_common_flags(f);
-  add_place_flags(f, places);
+  source_flags f(places);
   f.number("max-col-width", 0, width);
   auto rest = f.parse(arguments);
   if (!rest) co_return usage(rest.error());
@@ -58,9 +56,7 @@ awaitable<command_result> fill(command_context c, words arguments, task what) {
   dependency_options o;
   chart_flags origin;
   bool verify = false;
-  command_flags f;
-  add_common_flags(f);
-  add_place_flags(f, origin);
+  source_flags f(origin);
   add_login_flags(f, origin);
   f.flag("verify", 0, verify);
   f.text("keyring", 0, origin.keyring);

@@ -88,9 +88,7 @@ awaitable<command_result> package_command(command_context c, words arguments) {
   chart_flags origin;
   bool update = false;
   o.keyring = c.where.keyring;
-  command_flags f;
-  add_common_flags(f);
-  add_place_flags(f, origin);
+  source_flags f(origin);
   add_login_flags(f, origin);
   f.flag("sign", 0, o.sign);
   f.text("key", 0, o.key);

@@ -80,9 +80,7 @@ awaitable<command_result> login(command_context c, words arguments) {
   chart_flags origin;
   login_answers given;
   bool from_input = false;
-  command_flags f;
-  add_common_flags(f);
-  add_place_flags(f, origin);
+  source_flags f(origin);
   f.text("username", 'u', given.username);
   f.text("password", 'p', given.password);
   f.flag("password-stdin", 0, from_input);
@@ -129,9 +127,7 @@ awaitable<command_result> login(command_context c, words arguments) {
 awaitable<command_result> logout(command_context c, words arguments) {
   report out;
   chart_flags places;
-  command_flags f;
-  add_common_flags(f);
-  add_place_flags(f, places);
+  source_flags f(places);
   auto rest = f.parse(arguments);
   if (!rest) co_return usage(rest.error());
   c.where = settings_of(c.where, places);
@@ -251,7 +247,7 @@ awaitable<command_result> pull_command(command_context c, words arguments) {
   pull_options o;
   chart_flags flags;
   command_flags f;
-  add_common_flags(f);
+  ignore_cluster_flags(f);
   add_chart_flags(f, flags);
   f.flag("untar", 0, o.untar);
   f.flag("prov", 0, o.provenance);
@@ -295,9 +291,7 @@ awaitable<command_result> pull_command(command_context c, words arguments) {
 awaitable<command_result> push_command(command_context c, words arguments) {
   report out;
   chart_flags origin;
-  command_flags f;
-  add_common_flags(f);
-  add_place_flags(f, origin);
+  source_flags f(origin);
   add_login_flags(f, origin);
   auto rest = f.parse(arguments);
   if (!rest) co_return usage(rest.error());

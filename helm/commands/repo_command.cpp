@@ -38,11 +38,9 @@ struct add_options {
 awaitable<command_result> add(command_context c, words arguments) {
   report out;
   add_options o;
-  command_flags f;
   chart_flags places;
+  source_flags f(places);
   auto& e = o.entry;
-  add_common_flags(f);
-  add_place_flags(f, places);
   f.text("username", 0, e.username);
   f.text("password", 0, o.password);
   f.flag("password-stdin", 0, o.password_from_input);
@@ -133,10 +131,8 @@ std::string listed(const repositories_file& file, output_format form) {
 awaitable<command_result> list(command_context c, words arguments) {
   report out;
   output_format form = output_format::table;
-  command_flags f;
   chart_flags places;
-  add_common_flags(f);
-  add_place_flags(f, places);
+  source_flags f(places);
   add_output_flag(f, form);
   auto rest = f.parse(arguments);
   if (!rest) co_return usage(rest.error());
@@ -157,10 +153,8 @@ awaitable<command_result> update(command_context c, words arguments) {
   report out;
   reactor::nanoseconds timeout = download_timeout;
   bool fail = false;
-  command_flags f;
   chart_flags places;
-  add_common_flags(f);
-  add_place_flags(f, places);
+  source_flags f(places);
   f.duration("timeout", 0, timeout);
   f.flag("fail-on-repo-update-fail", 0, fail);
   auto rest = f.parse(arguments);
@@ -211,10 +205,8 @@ awaitable<command_result> update(command_context c, words arguments) {
 
 awaitable<command_result> remove(command_context c, words arguments) {
   report out;
-  command_flags f;
   chart_flags places;
-  add_common_flags(f);
-  add_place_flags(f, places);
+  source_flags f(places);
   auto rest = f.parse(arguments);
   if (!rest) co_return usage(rest.error());
   c.where = settings_of(c.where, places);
@@ -285,10 +277,8 @@ awaitable<command_result> index(command_context c, words arguments) {
   report out;
   std::string url, merge_with;
   bool json = false;
-  command_flags f;
   chart_flags places;
-  add_common_flags(f);
-  add_place_flags(f, places);
+  source_flags f(places);
   f.text("url", 0, url);
   f.text("merge", 0, merge_with);
   f.flag("json", 0, json);

@@ -40,10 +40,8 @@ awaitable<command_result> search_command(command_context c, words arguments) {
   output_format form = output_format::table;
   int width = 50;
   bool devel = false, fail = false;
-  command_flags f;
   chart_flags places;
-  add_common_flags(f);
-  add_place_flags(f, places);
+  source_flags f(places);
   f.flag("regexp", 'r', o.regular_expression);
   f.flag("versions", 'l', o.all_versions);
   f.flag("devel", 0, devel);

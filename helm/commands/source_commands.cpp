@@ -57,8 +57,9 @@ settings settings_of(settings where, const chart_flags& flags) {
   return where;
 }
 
-void add_common_flags(command_flags& f) {
-  ignore_cluster_flags(f);
+source_flags::source_flags(chart_flags& places) {
+  ignore_cluster_flags(*this);
+  add_place_flags(*this, places);
 }
 
 std::string count_problem(const words& rest, std::size_t least, std::size_t most,
