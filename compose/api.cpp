@@ -1,12 +1,12 @@
 #include "compose/api.hpp"
 
+#include "app/api/setup.hpp"
 #include "app/flags.hpp"
 #include "compose/compose_cluster.hpp"
 #include "compose/metric_table.hpp"
+#include "compose/rules/question.hpp"
 #include "compose/tables.hpp"
 #include "k8s/fleet/fleet.hpp"
-#include "compose/rules/question.hpp"
-#include "app/api/setup.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -37,7 +37,7 @@ public:
             [this](const k8s::cluster& a, const k8s::cluster& b) {
               return house_.fleet.compare(a, b) != k8s::sameness::other;
             },
-            [this](const k8s::cluster& c) { return house_.fleet.can_act(c); }) {}
+            [this](const k8s::cluster& c) { return house_.fleet.can_act(c, "compose"); }) {}
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     return start(on, same_cluster::place::member);
   }

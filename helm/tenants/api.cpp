@@ -59,7 +59,9 @@ public:
     o.does = house_.does;
     o.kind = kind_;
     o.wanted = [this] { return wanted_; };
-    o.server = [this, &on] { return house_.fleet.names_of(on.on()); };
+    o.server = [this, &on] {
+      return house_.fleet.names_of(on.on(), k8s::sameness::asked, on.name());
+    };
     o.known = [this](std::string_view name) { return is_known(name); };
     o.charts = &charts_;
     o.slots = &slots_;

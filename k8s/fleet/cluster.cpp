@@ -268,6 +268,20 @@ engagement* cluster::find(std::string_view api) const noexcept {
   return found == engagements_.end() ? nullptr : found->get();
 }
 
+std::optional<reactor::steady_time> cluster::refused_at(std::string_view api) const noexcept {
+  const auto found = refused_.find(api);
+  return found == refused_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void cluster::note_refused(const std::string& api, std::optional<reactor::steady_time> at) {
+  if (!at && !refused_.contains(api)) return;
+  if (at)
+    refused_.insert_or_assign(api, *at);
+  else
+    refused_.erase(api);
+  if (options_.on_refused) options_.on_refused(*this);
+}
+
 cluster_part* cluster::part(std::string_view api) const noexcept {
   const engagement* of = find(api);
   return of ? of->part() : nullptr;
@@ -347,6 +361,7 @@ void cluster::forget_observers() {
   options_.on_state = {};
   options_.on_recovered = {};
   options_.on_uid = {};
+  options_.on_refused = {};
   options_.acts_elsewhere = {};
 }
 

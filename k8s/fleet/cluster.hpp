@@ -18,6 +18,7 @@
 #include <boost/json/fwd.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,8 @@ struct cluster_options {
   std::function<void(cluster& c)> on_recovered;
   /// The UID of its kube-system was read, and is another than before.
   std::function<void(const std::string& before)> on_uid;
+  /// Its server began or ceased to refuse what one of its APIs does.
+  std::function<void(cluster& c)> on_refused;
   /// Why that API does not act under this name; empty: it does. Asked before the API starts, and
   /// again after each wake(). May be empty.
   std::function<std::string(const engagement& api)> acts_elsewhere;
@@ -110,6 +113,9 @@ public:
   /// Stops what runs of that API; it starts again when it may act under this name. `done` as for
   /// withdraw().
   void start_again(std::string_view api, std::function<void()> done);
+  /// When its server last refused to let that API start, or began to refuse what the API watches;
+  /// none before and once the API is Live. It is kept while another name acts.
+  std::optional<reactor::steady_time> refused_at(std::string_view api) const noexcept;
   /// What its APIs wait for may have changed.
   void wake() { changed_.wake_all(); }
   /// Null when there is no API of that name on it.
@@ -166,6 +172,7 @@ private:
     return options_.acts_elsewhere ? options_.acts_elsewhere(api) : std::string();
   }
   const engagement* best() const noexcept;
+  void note_refused(const std::string& api, std::optional<reactor::steady_time> at);
 
   reactor::loop& loop_;
   cluster_options options_;
@@ -179,6 +186,7 @@ private:
   std::unique_ptr<event_recorder> events_;
   std::shared_ptr<view_budget> views_;  // what the stores of all APIs take together
   std::vector<std::unique_ptr<engagement>> engagements_;
+  std::map<std::string, reactor::steady_time, std::less<>> refused_;  // by API
   reactor::backoff backoff_;
   bool probe_wanted_ = false, is_started_ = false;
   cluster_state shown_ = cluster_state::connecting;

@@ -103,12 +103,14 @@ awaitable<void> engagement::run() {
     health_.failed(why, loop.now(), loop.wall());
     is_settled_ = health_.state() == cluster_state::crd_missing ||
                   health_.state() == cluster_state::forbidden;
+    if (health_.state() == cluster_state::forbidden) cluster_.note_refused(api_.name, loop.now());
     cluster_.note();
     co_await loop.sleep_for(backoff_.next(loop.random()));
   }
   backoff_.reset();
   health_.engaged(loop.now(), loop.wall());
   is_settled_ = true;
+  cluster_.note_refused(api_.name, std::nullopt);
   cluster_.note();
   cluster_.wake();
 }
@@ -145,12 +147,15 @@ void engagement::attend(attention how) {
 void engagement::look() {
   const auto now = cluster_.loop().now();
   const auto wall = cluster_.loop().wall();
-  if (const auto refused = refusal())
+  if (const auto refused = refusal()) {
     health_.refused(now, wall, refused->message());
-  else if (const std::string why = doubt(); why.empty())
+    if (!cluster_.refused_at(api_.name)) cluster_.note_refused(api_.name, now);
+  } else if (const std::string why = doubt(); why.empty()) {
     health_.current(now, wall);
-  else
+    if (health_.state() == cluster_state::live) cluster_.note_refused(api_.name, std::nullopt);
+  } else {
     health_.doubted(now, wall, why);
+  }
 }
 
 reactor::steady_time engagement::next_look() const noexcept {

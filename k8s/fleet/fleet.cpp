@@ -199,6 +199,9 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
   };
   o.on_recovered = options_.on_recovered;
   o.on_uid = [this, name](const std::string& before) { note_uid(name, before); };
+  o.on_refused = [this](cluster& c) {
+    if (has_other_name(c, names_of(c))) names_changed_.wake_all();
+  };
   o.acts_elsewhere = [this, name](const engagement& api) {
     const cluster* c = find(name);
     return c ? acts_elsewhere(*c, api) : std::string();

@@ -70,9 +70,11 @@ struct server_names {
 struct server_name {
   std::string name;
   bool can_act = true;
+  std::optional<reactor::steady_time> refused_at = {};  // what the API in question does
 };
-/// The first by name of those that can act; "self-cluster" only where there is no other. Of those
-/// that cannot act, likewise, where none can.
+/// The first by name of those that can act and are not refused; "self-cluster" only where there is
+/// no other. Where each is refused, that whose refusal is the oldest, so that each is tried in
+/// turn. Of those that cannot act, likewise, where none can.
 std::string primary_name(const std::vector<server_name>& names);
 
 /// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added
@@ -126,12 +128,16 @@ public:
   /// Names with and without a usable connection.
   std::size_t size() const noexcept { return entries_.size(); }
   /// One API server may be in the fleet under several names: its address says so, or its UID and
-  /// the proof of it. `least` asked: with those that are still being asked.
-  server_names names_of(const cluster& c, sameness least = sameness::asked) const;
+  /// the proof of it. `least` asked: with those that are still being asked. The primary is that of
+  /// an API where `api` names one.
+  server_names names_of(const cluster& c, sameness least = sameness::asked,
+                        std::string_view api = {}) const;
   sameness compare(const cluster& a, const cluster& b) const;
   /// False while its credentials are refused, it failed before it was ever used, or its server has
   /// not answered for `outage`: another name of the same server acts then.
   bool can_act(const cluster& c) const;
+  /// The same of an API; false also while its server refuses what the API does.
+  bool can_act(const cluster& c, std::string_view api) const;
   static constexpr reactor::nanoseconds outage = 5min;
   /// What the API says of itself will not change by waiting a moment: it is settled, and where it
   /// stands by, the name that acts was reached.
@@ -169,9 +175,10 @@ public:
 private:
   struct entry {
     std::string hash;
-    std::string primary;    // of its names, as it was told last
-    bool could_act = true;  // as it was told last
-    std::string invalid;    // why there is no cluster
+    std::string primary;                    // of its names, as it was told last
+    bool could_act = true;                  // as it was told last
+    std::vector<std::string> refused = {};  // APIs, as it was told last
+    std::string invalid;                    // why there is no cluster
     reactor::wall_time since{};
     object_reference secret;             // kind empty = added by hand
     std::optional<member_token> member;  // its token is known, and ours to renew
@@ -209,7 +216,7 @@ private:
   void count_reload(const std::string& name, const char* outcome);
   void note_state(cluster& c, cluster_state before);
   // fleet_twins.cpp
-  std::string primary_of(const std::vector<std::string>& names) const;
+  std::string primary_of(const std::vector<std::string>& names, std::string_view api = {}) const;
   /// Another name of the fleet, or home, is the same API server.
   bool has_other_name(const cluster& c, const server_names& names) const;
   void note_uid(const std::string& name, const std::string& before);

@@ -25,7 +25,8 @@ std::string by_uid(const cluster& c) {
 
 std::string primary_name(const std::vector<server_name>& names) {
   const auto rank = [](const server_name& n) {
-    return std::tuple(!n.can_act, n.name == self_cluster_options::name, std::string_view(n.name));
+    return std::tuple(!n.can_act, n.refused_at, n.name == self_cluster_options::name,
+                      std::string_view(n.name));
   };
   const auto best = std::ranges::min_element(names, {}, rank);
   return best == names.end() ? std::string() : best->name;
@@ -136,7 +137,7 @@ void fleet::conclude(pair_of_clusters both, sameness is) {
   }
 }
 
-server_names fleet::names_of(const cluster& c, sameness least) const {
+server_names fleet::names_of(const cluster& c, sameness least, std::string_view api) const {
   const auto by_address = [](const cluster& one) { return "address " + one.api().server(); };
   if (!servers_) {
     servers_.emplace();
@@ -160,15 +161,15 @@ server_names fleet::names_of(const cluster& c, sameness least) const {
   take(by_address(c));
   if (!c.uid().empty()) take(by_uid(c));
   server_names out{{all.begin(), all.end()}, {}};
-  out.primary = primary_of(out.all);
+  out.primary = primary_of(out.all, api);
   return out;
 }
 
-std::string fleet::primary_of(const std::vector<std::string>& names) const {
+std::string fleet::primary_of(const std::vector<std::string>& names, std::string_view api) const {
   std::vector<server_name> all;
   for (const std::string& name : names) {
     const cluster* c = find(name);
-    all.push_back({name, c && can_act(*c)});
+    all.push_back({name, c && can_act(*c), c ? c->refused_at(api) : std::nullopt});
   }
   return primary_name(all);
 }
@@ -183,9 +184,13 @@ bool fleet::can_act(const cluster& c) const {
          loop_.wall() < c.since_wall() + outage;
 }
 
+bool fleet::can_act(const cluster& c, std::string_view api) const {
+  return can_act(c) && !c.refused_at(api);
+}
+
 bool fleet::is_known(const engagement& api) const {
   if (!api.is_settled() || api.state() != cluster_state::twin) return api.is_settled();
-  const std::string primary = names_of(api.on(), sameness::same).primary;
+  const std::string primary = names_of(api.on(), sameness::same, api.name()).primary;
   const cluster* acts = primary == api.on().name() ? nullptr : find(primary);
   return acts && acts->is_connected();
 }
@@ -195,8 +200,10 @@ std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const
   const auto same = [&](const std::string& name) {
     return "it is the same cluster as \"" + name + "\", ";
   };
-  const server_names names = names_of(c, sameness::same);
-  if (names.primary != c.name()) return same(names.primary) + "which acts";
+  const server_names names = names_of(c, sameness::same, api.name());
+  if (names.primary != c.name())
+    return same(names.primary) + "which acts" +
+           (c.refused_at(api.name()) ? ", since the server refused it under this name" : "");
   const server_names maybe = names_of(c);
   for (const std::string& name : maybe.all) {
     const cluster* other = name == c.name() ? nullptr : find(name);
@@ -204,7 +211,7 @@ std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const
     const bool acts = there && there->part();
     if (acts && compare(c, *other) == sameness::same) return same(name) + "which is ending to act";
     if (other && compare(c, *other) == sameness::asked &&
-        (acts || primary_of({name, c.name()}) == name))
+        (acts || primary_of({name, c.name()}, api.name()) == name))
       return "whether it is the same cluster as \"" + name + "\" is being found out";
   }
   for (const stopping& s : stopping_)
@@ -240,7 +247,14 @@ awaitable<void> fleet::seat() {
       const bool other = std::exchange(e.could_act, acts) != acts;
       const std::string was = std::exchange(e.primary, names.primary);
       if (!was.empty() && was != names.primary && options_.on_names) options_.on_names(*c);
-      if (other && home_ && options_.on_names && compare(*c, *home_) == sameness::same)
+      std::vector<std::string> refused;
+      for (const cluster_api& a : apis_)
+        if (c->refused_at(a.name)) refused.push_back(a.name);
+      const bool others = std::exchange(e.refused, refused) != refused;
+      if (others && options_.on_names)
+        for (const std::string& name : names.all)
+          if (cluster* one = find(name)) options_.on_names(*one);
+      if ((other || others) && home_ && options_.on_names && compare(*c, *home_) == sameness::same)
         options_.on_names(*home_);
       if (acts && c->state() == cluster_state::unreachable && has_other_name(*c, names))
         look_again = std::min(look_again, loop_.now() + (c->since_wall() + outage - loop_.wall()));
@@ -249,7 +263,7 @@ awaitable<void> fleet::seat() {
         const engagement* on = c->find(a.name);
         if (!on || !on->acts_under_one_name()) continue;
         waits = waits || on->state() == cluster_state::twin;
-        if (!on->part() || names.primary == c->name()) continue;
+        if (!on->part() || primary_of(names.all, a.name) == c->name()) continue;
         const auto still =
             stopping_.insert(stopping_.end(), {c->uid(), c->api().server(), a.name, c->name()});
         c->start_again(a.name, [this, still] {

@@ -438,6 +438,79 @@ TEST_F(Fleet, ANameWhoseCredentialsAreRefusedIsNotTheOneThatActs) {
     }
 }
 
+/// An API whose kinds the server forbids under some names.
+struct forbidden_api : acting_api {
+  cluster_api made(cluster_api::names under) {
+    cluster_api a = acting_api::made(under);
+    a.start = [this, before = a.start](engagement& e) -> awaitable<result<void>> {
+      tried += e.on().name() + " ";
+      if (!forbidden.contains(e.on().name())) co_return co_await before(e);
+      fault f;
+      f.code = errc::forbidden;
+      f.http_status = 403;
+      f.doing = "list toys";
+      co_return f;
+    };
+    return a;
+  }
+  std::set<std::string> forbidden;
+  std::string tried;
+};
+
+TEST_F(Fleet, ANameThatIsForbiddenForAnApiGivesWayToOneThatIsNot) {
+  forbidden_api x;
+  x.forbidden = {"a"};
+  run([&](world& w) -> awaitable<void> {
+    w.fleet.engage(x.made(cluster_api::names::one));
+    w.home.put("a", kubeconfig_for("c1", "few rights"));
+    w.home.put("b", kubeconfig_for("c1", "all rights"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(joined(x.where), "b ");
+    EXPECT_EQ(w.fleet.find("b")->state(), cluster_state::live);
+    EXPECT_EQ(w.fleet.find("a")->find("x")->says(),
+              "it is the same cluster as \"b\", which acts, since the server refused it under this "
+              "name");
+    EXPECT_EQ(w.fleet.names_of(*w.fleet.find("a"), sameness::same, "x").primary, "b");
+    EXPECT_EQ(w.fleet.names_of(*w.fleet.find("a")).primary, "a") << "for every other API";
+    EXPECT_TRUE(w.fleet.can_act(*w.fleet.find("a")));
+    EXPECT_FALSE(w.fleet.can_act(*w.fleet.find("a"), "x"));
+    // Its rights are not tried while the other one acts, which would end that.
+    const std::string tried = std::exchange(x.tried, "");
+    EXPECT_EQ(tried, "a b ");
+    co_await l.sleep_for(10min);
+    EXPECT_EQ(x.tried, "");
+    // A new kubeconfig is a new beginning.
+    x.forbidden.clear();
+    w.home.put("a", kubeconfig_for("c1", "more rights"));
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(joined(x.where), "a ");
+    EXPECT_EQ(x.most, 1u) << "never both at once";
+  });
+}
+
+TEST_F(Fleet, NamesThatAreAllForbiddenForAnApiAreTriedInTurn) {
+  forbidden_api x;
+  x.forbidden = {"a", "b"};
+  run([&](world& w) -> awaitable<void> {
+    w.fleet.engage(x.made(cluster_api::names::one));
+    w.home.put("a", kubeconfig_for("c1", "none"));
+    w.home.put("b", kubeconfig_for("c1", "none either"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(1min);
+    EXPECT_EQ(joined(x.where), "");
+    EXPECT_TRUE(x.tried.starts_with("a b a b ")) << x.tried;
+    x.tried.clear();
+    co_await l.sleep_for(10min);
+    EXPECT_LE(x.tried.size(), 2u * 2 * 20) << "no oftener than each name's delay: " << x.tried;
+    x.forbidden = {"a"};
+    co_await l.sleep_for(3min);
+    EXPECT_EQ(joined(x.where), "b ");
+    EXPECT_EQ(w.fleet.find("b")->state(), cluster_state::live);
+    EXPECT_EQ(x.most, 1u);
+  });
+}
+
 TEST_F(Fleet, ANameThatCannotBeReachedGivesWayAtOnceIfItNeverWasAndElseAfterAnOutage) {
   acting_api x;
   run([&](world& w) -> awaitable<void> {
