@@ -1,6 +1,7 @@
 #include "formats/semver.hpp"
 
 #include "formats/go/text.hpp"
+#include "formats/version_range.hpp"
 
 #include <re2/re2.h>
 
@@ -104,7 +105,7 @@ int version::compare(const version& other) const {
   return compare_prerelease(prerelease, other.prerelease);
 }
 
-outcome<version> parse_version(std::string_view text) {
+outcome<version> parse_lenient_version(std::string_view text) {
   if (text.size() > version_length_limit)
     return problem{"version string is too long (max 256 bytes)"};
   std::string major, minor, patch;
@@ -131,44 +132,16 @@ outcome<version> parse_version(std::string_view text) {
   return v;
 }
 
-outcome<version> parse_strict_version(std::string_view text) {
-  if (text.empty()) return problem{"version string empty"};
-  if (text.size() > version_length_limit)
-    return problem{"version string is too long (max 256 bytes)"};
-  auto parts = split(text, ".", 3);
-  if (parts.size() != 3) return problem{"invalid semantic version"};
+std::optional<version> parse_strict_version(std::string_view text) {
+  const auto read = text.starts_with('v') ? std::nullopt : view_strict_version(text);
+  if (!read) return std::nullopt;
   version v;
+  v.major = read->major;
+  v.minor = read->minor;
+  v.patch = read->patch;
+  v.prerelease = read->prerelease;
+  v.metadata = read->build;
   v.original = text;
-  if (auto plus = parts[2].find('+'); plus != std::string::npos) {
-    v.metadata = parts[2].substr(plus + 1);
-    parts[2].resize(plus);
-    for (const auto& p : split(v.metadata, "."))
-      if (p.empty() ||
-          p.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789") !=
-              p.npos)
-        return problem{"invalid metadata string"};
-  }
-  if (auto dash = parts[2].find('-'); dash != std::string::npos) {
-    v.prerelease = parts[2].substr(dash + 1);
-    parts[2].resize(dash);
-    for (const auto& p : split(v.prerelease, "."))
-      if (p.empty() ||
-          p.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789") !=
-              p.npos)
-        return problem{"invalid prerelease string"};
-    if (auto p = check_prerelease(v.prerelease); !p.text.empty()) return p;
-  }
-  std::uint64_t* into[] = {&v.major, &v.minor, &v.patch};
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (parts[i].find_first_not_of("0123456789") != std::string::npos)
-      return problem{"invalid characters in version"};
-    if (parts[i].size() > 1 && parts[i][0] == '0') return problem{"version segment starts with 0"};
-    auto n = parse_uint(parts[i], 10);
-    if (n.error != int_error::none)
-      return problem{"strconv.ParseUint: parsing " + quote(parts[i]) + ": " +
-                     (n.error == int_error::range ? "value out of range" : "invalid syntax")};
-    *into[i] = n.number;
-  }
   return v;
 }
 
@@ -193,7 +166,7 @@ bool version_constraint::parse_one(std::string_view text, comparator& out) {
     whole = major + minor + ".0" + pre;
     out.dirty = out.patch_dirty = true;
   }
-  auto v = parse_version(whole);
+  auto v = parse_lenient_version(whole);
   if (!v) return false;
   out.bound = *v;
   return true;

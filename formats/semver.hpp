@@ -3,6 +3,7 @@
 #include "formats/go/problem.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,11 @@ struct version {
   int compare(const version& other) const;
 };
 
+/// As Masterminds' semver takes it, for charts.
 /// Errors   "invalid semantic version", "version segment starts with 0", …
-outcome<version> parse_version(std::string_view text);
-/// All three parts, no v, no leading zeros.
-outcome<version> parse_strict_version(std::string_view text);
+outcome<version> parse_lenient_version(std::string_view text);
+/// A full SemVer 2.0.0 version without a leading v (view_strict_version); nothing where it is none.
+std::optional<version> parse_strict_version(std::string_view text);
 
 /// A parsed constraint: groups joined by ||, each a list of comparators.
 class version_constraint {

@@ -165,7 +165,7 @@ private:
       ++end;
     const std::string_view operand = text_.substr(at_, end - at_);
     if (operand.empty()) return "expected a version";
-    if (const auto v = view_version(operand)) {
+    if (const auto v = view_strict_version(operand)) {
       out.bound = *v;
     } else if (!wildcard(operand, out)) {
       return "expected a version of three numbers, or a wildcard such as 12.* or 1.x";
@@ -219,7 +219,7 @@ void collect(std::string_view range, borders& out) noexcept {
 
 }  // namespace
 
-std::optional<version_view> view_version(std::string_view text) noexcept {
+std::optional<version_view> view_strict_version(std::string_view text) noexcept {
   if (text.size() > longest_version) return std::nullopt;
   if (text.starts_with('v')) text.remove_prefix(1);
   version_view v;

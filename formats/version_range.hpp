@@ -15,7 +15,7 @@ struct version_view {
 
 /// A full SemVer 2.0.0 version; one leading v is passed over. Nothing: it is none, a number does
 /// not fit 64 bits, or it is longer than 256 bytes.
-std::optional<version_view> view_version(std::string_view text) noexcept;
+std::optional<version_view> view_strict_version(std::string_view text) noexcept;
 
 /// -1, 0 or 1 by SemVer 2 precedence, numbers of any length; build metadata does not count.
 int compare_versions(const version_view& a, const version_view& b) noexcept;

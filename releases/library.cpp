@@ -33,7 +33,7 @@ std::string key_of(const docs::pool_facts& p) {
 }
 
 formats::version_view place_of(const book& b) {
-  return formats::view_version(b.version).value_or(formats::version_view());
+  return formats::view_strict_version(b.version).value_or(formats::version_view());
 }
 
 reactor::fault gone(const std::string& release) {

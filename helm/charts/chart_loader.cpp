@@ -302,7 +302,7 @@ outcome<bool> validate_metadata(metadata& m) {
   if (m.name != base_name(m.name))
     return fail("chart.metadata.name " + quote(m.name) + " is invalid");
   if (m.version.empty()) return fail("chart.metadata.version is required");
-  if (!parse_version(m.version))
+  if (!parse_lenient_version(m.version))
     return fail("chart.metadata.version " + quote(m.version) + " is invalid");
   if (!m.type.empty() && m.type != "application" && m.type != "library")
     return fail("chart.metadata.type must be application or library");

@@ -40,7 +40,7 @@ outcome<packed_file> pack(const std::string& folder, const package_options& o,
   if (!c) return c.error();
   auto& m = (*c)->meta;
   if (!o.version.empty()) m.version = o.version;
-  if (auto v = parse_version(m.version); !v) return v.error();
+  if (auto v = parse_lenient_version(m.version); !v) return v.error();
   if (!o.app_version.empty()) m.app_version = o.app_version;
   if (auto there = check_dependencies(**c); !there) return there.error();
   auto bytes = pack_chart(**c, modified);

@@ -172,14 +172,14 @@ const method_table* version_object::methods() const {
 }
 
 value f_semver(executor&, args a) {
-  auto v = parse_version(a[0].text());
+  auto v = parse_lenient_version(a[0].text());
   if (!v) throw function_error(v.error().text);
   return version_value(std::move(*v));
 }
 value f_semver_compare(executor&, args a) {
   auto c = version_constraint::parse(a[0].text());
   if (!c) throw function_error(c.error().text);
-  auto v = parse_version(a[1].text());
+  auto v = parse_lenient_version(a[1].text());
   if (!v) throw function_error(v.error().text);
   return c->check(*v);
 }

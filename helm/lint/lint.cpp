@@ -91,7 +91,7 @@ private:
     typed("version");
     if (m.version.empty()) {
       error("version is required");
-    } else if (auto v = parse_version(m.version); !v) {
+    } else if (auto v = parse_lenient_version(m.version); !v) {
       error("version '" + m.version + "' is not a valid SemVer");
     } else if (!version_constraint::parse(">0.0.0-0")->check(*v)) {
       error("version " + quote(v->text()) + " is less than or equal to \"0.0.0-0\"");

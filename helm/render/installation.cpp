@@ -90,7 +90,7 @@ outcome<bool> check_installable(const chart& c) {
 std::optional<std::string> kube_version_problem(const chart& c, const capabilities& caps) {
   if (c.meta.kube_version.empty()) return std::nullopt;
   auto constraint = version_constraint::parse(c.meta.kube_version);
-  auto v = parse_version(caps.kube.version);
+  auto v = parse_lenient_version(caps.kube.version);
   if (constraint && v && constraint->check(*v)) return std::nullopt;
   return "chart requires kubeVersion: " + c.meta.kube_version +
          " which is incompatible with Kubernetes " + caps.kube.version;

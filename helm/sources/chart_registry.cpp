@@ -67,7 +67,7 @@ awaitable<outcome<oci_reference>> chart_registry::resolve(std::string reference,
     out->tag.clear();
     co_return out;
   }
-  if (parse_version(version)) {
+  if (parse_lenient_version(version)) {
     out->tag = tag_of(version);
     co_return out;
   }

@@ -27,7 +27,7 @@ outcome<std::string> find_version(const std::vector<std::string>& versions,
   const auto constraint = version_constraint::parse(wanted.empty() ? "*" : wanted);
   if (!constraint) return constraint.error();
   for (const auto& text : versions) {
-    const auto v = parse_version(text);
+    const auto v = parse_lenient_version(text);
     if (v && constraint->check(*v)) return text;
   }
   return problem{"Could not locate a version matching provided version string " + wanted};

@@ -17,7 +17,7 @@ void repository_index::sort() {
     std::vector<keyed> keys;
     keys.reserve(versions.size());
     for (auto& entry : versions) {
-      auto v = parse_version(entry.meta.version);
+      auto v = parse_lenient_version(entry.meta.version);
       keys.push_back({v ? std::optional(std::move(*v)) : std::nullopt, std::move(entry)});
     }
     std::stable_sort(keys.begin(), keys.end(), [](const keyed& a, const keyed& b) {
@@ -40,7 +40,7 @@ outcome<const chart_version*> repository_index::find(const std::string& name,
     for (const auto& entry : found->second)
       if (entry.meta.version == wanted) return &entry;
   for (const auto& entry : found->second) {
-    const auto v = parse_version(entry.meta.version);
+    const auto v = parse_lenient_version(entry.meta.version);
     if (v && constraint->check(*v)) return &entry;
   }
   return problem{"no chart version found for " + name + "-" + wanted};

@@ -64,7 +64,7 @@ outcome<std::vector<search_hit>> search_index::find(const search_options& o) con
             ? 0
             : static_cast<int>(std::count(
                   l.text.begin(), l.text.begin() + static_cast<std::ptrdiff_t>(*at), part_end));
-    if (auto v = parse_version(l.hit.version)) r.v = std::move(*v);
+    if (auto v = parse_lenient_version(l.hit.version)) r.v = std::move(*v);
     found.push_back(std::move(r));
   }
   std::stable_sort(found.begin(), found.end(), [](const ranked& a, const ranked& b) {

@@ -14,7 +14,7 @@ namespace {
 
 bool in_range(const std::string& constraint, const std::string& text) {
   count_steps(100 + (constraint.size() + text.size()) / 4);
-  auto v = parse_version(text);
+  auto v = parse_lenient_version(text);
   if (!v) return false;
   auto c = version_constraint::parse(constraint);
   return c && c->check(*v);

@@ -31,7 +31,7 @@ const char* start_of(std::string_view text, char (&out)[64]) {
 
 formats::version_view version_at(lua_State* L, int index, const char* function) {
   const std::string_view text = short_text_at(L, index, function);
-  if (const auto v = formats::view_version(text)) return *v;
+  if (const auto v = formats::view_strict_version(text)) return *v;
   char shown[64];
   raise(L, "%s: argument %d: '%s' is no version of three numbers", function, index,
         start_of(text, shown));
@@ -43,7 +43,7 @@ void push_text(lua_State* L, std::string_view text) {
 
 /// semver.parse(text): {major, minor, patch, prerelease, build}, or nil.
 int parse_version(lua_State* L) {
-  const auto v = formats::view_version(short_text_at(L, 1, "semver.parse"));
+  const auto v = formats::view_strict_version(short_text_at(L, 1, "semver.parse"));
   if (!v) {
     lua_pushnil(L);
     return 1;
@@ -63,7 +63,7 @@ int parse_version(lua_State* L) {
 
 /// semver.valid(text): whether it is a version; cheaper than its parts.
 int valid_version(lua_State* L) {
-  const auto v = formats::view_version(short_text_at(L, 1, "semver.valid"));
+  const auto v = formats::view_strict_version(short_text_at(L, 1, "semver.valid"));
   lua_pushboolean(L, v.has_value() ? 1 : 0);
   return 1;
 }

@@ -3,8 +3,8 @@
 #include "formats/digest.hpp"
 #include "formats/version_range.hpp"
 #include "formats/yaml/yaml.hpp"
-#include "releases/rules/fields.hpp"
 #include "reactor/plain/time.hpp"
+#include "releases/rules/fields.hpp"
 
 #include <boost/json.hpp>
 
@@ -50,7 +50,7 @@ bool good_name(std::string_view name) {
     }
     version = version.substr(0, dash);
   }
-  return version.find('+') == version.npos && formats::view_version(version).has_value();
+  return version.find('+') == version.npos && formats::view_strict_version(version).has_value();
 }
 
 entry read_entry(yaml_source& from, const json::object& o, part p, std::size_t index,
@@ -67,7 +67,7 @@ entry read_entry(yaml_source& from, const json::object& o, part p, std::size_t i
           from.text(o, "version", here, subject, need::required, "release.version-not-string")) {
     e.version = *v;
     const bool text = o.at("version").is_string();
-    if (text && (e.version.starts_with('v') || !formats::view_version(e.version)))
+    if (text && (e.version.starts_with('v') || !formats::view_strict_version(e.version)))
       from.note("release.schema", subject, here / "version",
                 "version " + quoted(e.version) + " is not of the form 1.2.3, without a v",
                 e.version);
@@ -128,8 +128,7 @@ result<std::vector<entry>> read_entries(yaml_source& from, const json::object& s
     const std::string& name = found.back().name;
     if (!name.empty() && ++seen[name] == 2)
       from.note(p == part::app ? "app.duplicate" : "component.duplicate", subject_of(p, name),
-                here.entry(i, name),
-                name + " is there twice, and only one can count");
+                here.entry(i, name), name + " is there twice, and only one can count");
   }
   return found;
 }

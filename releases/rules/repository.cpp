@@ -161,7 +161,7 @@ private:
       folder.registered = read_resources(*text, name_of(path / "kustomization.yaml"));
     if (folder.releases.empty() && !folder.requests && !folder.registered) return {};
     const auto place_of = [](const document& d) {
-      return formats::view_version(d.stored_as).value_or(formats::version_view());
+      return formats::view_strict_version(d.stored_as).value_or(formats::version_view());
     };
     std::stable_sort(folder.releases.begin(), folder.releases.end(),
                      [&](const auto& a, const auto& b) {
@@ -180,7 +180,7 @@ private:
       std::error_code ec;
       const bool is_release = p.extension() == ".yaml" || fs::exists(p / "release.yaml", ec);
       if (is_release &&
-          formats::view_version(p.extension() == ".yaml" ? p.stem().string() : stored_as) &&
+          formats::view_strict_version(p.extension() == ".yaml" ? p.stem().string() : stored_as) &&
           !stored_as.starts_with('v'))
         out_.unreadable.push_back({name_of(p), make_fault(errc::malformed, "read " + name_of(p),
                                                           "a Release is stored as v" + stored_as)});

@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return out;
   };
   const auto constraint = formats::version_constraint::parse(line());
-  const auto a = formats::parse_version(line());
-  const auto b = formats::parse_version(line());
+  const auto a = formats::parse_lenient_version(line());
+  const auto b = formats::parse_lenient_version(line());
   for (const auto* v : {&a, &b}) {
     if (!*v || (*v)->text().size() > 256) continue;  // more is no strict version
     const auto printed = formats::parse_strict_version((*v)->text());

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return out;
   };
   const std::string_view first = line(), second = line();
-  const auto a = formats::view_version(line()), b = formats::view_version(line());
+  const auto a = formats::view_strict_version(line()), b = formats::view_strict_version(line());
   const auto f = formats::read_range(first), s = formats::read_range(second);
   must(f.position <= 512 && s.position <= 512);
   if (a && b) must(formats::compare_versions(*a, *b) == -formats::compare_versions(*b, *a));

@@ -111,7 +111,7 @@ answer check(const value& q) {
 answer compare(const value& q) {
   auto c = version_constraint::parse(text(q, "constraint"));
   if (!c) return {"", c.error().text};
-  auto v = parse_version(text(q, "version"));
+  auto v = parse_lenient_version(text(q, "version"));
   if (!v) return {"", v.error().text};
   return {v->text() + (c->check(*v) ? " true" : " false"), ""};
 }

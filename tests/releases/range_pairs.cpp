@@ -56,7 +56,7 @@ std::string range() {
 int main() {
   for (int i = 0; i < 20'000; ++i) {
     const std::string r = range(), v = version(25);
-    const auto answer = formats::range_holds(r, *formats::view_version(v));
+    const auto answer = formats::range_holds(r, *formats::view_strict_version(v));
     std::printf("%s\t%s\t%s\n", r.c_str(), v.c_str(),
                 answer.wrong != nullptr ? "wrong"
                 : answer.holds          ? "holds"

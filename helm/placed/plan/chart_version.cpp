@@ -9,7 +9,7 @@ namespace helm::placed {
 
 std::string version_problem(std::string_view asked) {
   if (asked.empty()) return {};
-  const auto read = parse_version(asked);
+  const auto read = parse_lenient_version(asked);
   if (read) return {};
   return "chart version \"" + reactor::printable(asked, 128) +
          "\" is no version (such as 1.19.1): ranges and words are not followed";
@@ -17,7 +17,7 @@ std::string version_problem(std::string_view asked) {
 
 bool same_version(std::string_view asked, std::string_view offered) {
   if (asked == offered) return true;
-  const auto a = parse_version(asked), b = parse_version(offered);
+  const auto a = parse_lenient_version(asked), b = parse_lenient_version(offered);
   if (!a || !b || a->compare(*b) != 0) return false;
   return a->metadata.empty() || a->metadata == b->metadata;
 }
@@ -32,7 +32,7 @@ std::optional<std::string> choose_version(const std::vector<std::string>& offere
   }
   std::optional<version> best;
   for (const std::string& one : offered) {
-    auto read = parse_version(one);
+    auto read = parse_lenient_version(one);
     if (!read || !read->prerelease.empty()) continue;
     if (!best || best->compare(*read) < 0) best = *std::move(read);
   }

@@ -135,7 +135,7 @@ awaitable<outcome<offer>> dependency_manager::offer_for(dependency wanted, std::
   offer out;
   if (is_oci(wanted.repository)) {
     out.needs_choice = false;
-    if (parse_version(wanted.version)) {
+    if (parse_lenient_version(wanted.version)) {
       out.versions.push_back(wanted.version);
       co_return out;
     }
@@ -218,7 +218,7 @@ outcome<bool> dependency_manager::check_unpacked(const locked_dependency& d) con
   if (!constraint)
     return problem{"dependency " + d.name +
                    " has an invalid version/constraint format: " + constraint.error().text};
-  const auto v = parse_version((*c)->meta.version);
+  const auto v = parse_lenient_version((*c)->meta.version);
   if (!v)
     return problem{"invalid version " + d.version + " for dependency " + d.name + ": " +
                    v.error().text};
@@ -238,7 +238,7 @@ outcome<dependency_manager::archive> dependency_manager::pack_local(locked_depen
   if (!constraint)
     return problem{"dependency " + d.name +
                    " has an invalid version/constraint format: " + constraint.error().text};
-  const auto v = parse_version((*c)->meta.version);
+  const auto v = parse_lenient_version((*c)->meta.version);
   if (!v) return v.error();
   if (!constraint->check(*v)) return problem{"can't get a valid version for dependency " + d.name};
   auto bytes = pack_chart(**c, seconds_of(source_.loop().wall()));

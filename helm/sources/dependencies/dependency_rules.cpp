@@ -57,7 +57,7 @@ outcome<chart_ptr> load(const std::string& path) {
 std::string version_problem(const chart& c, const dependency& d) {
   if (c.meta.version == d.version) return {};
   const auto constraint = version_constraint::parse(d.version);
-  const auto v = parse_version(c.meta.version);
+  const auto v = parse_lenient_version(c.meta.version);
   if (!constraint || !v) return "invalid version";
   return constraint->check(*v) ? "" : "wrong version";
 }
@@ -158,7 +158,7 @@ outcome<std::optional<std::string>> choose_version(const dependency& wanted,
     return problem{"dependency " + quote(wanted.name) +
                    " has an invalid version/constraint format: " + constraint.error().text};
   for (const auto& text : on_offer.versions) {
-    const auto v = parse_version(text);
+    const auto v = parse_lenient_version(text);
     if (v && constraint->check(*v)) return std::optional(text);
   }
   if (on_offer.needs_choice) return std::optional<std::string>();
@@ -181,10 +181,10 @@ outcome<const chart_version*> find_exact(const repository_index& index, const st
                                          const std::string& wanted) {
   const auto found = index.entries.find(name);
   if (found == index.entries.end()) return problem{"entry not found"};
-  const auto v = parse_version(wanted);
+  const auto v = parse_lenient_version(wanted);
   for (const auto& entry : found->second) {
     if (entry.urls.empty()) continue;
-    const auto own = parse_version(entry.meta.version);
+    const auto own = parse_lenient_version(entry.meta.version);
     const bool same = v ? own && own->compare(*v) == 0 : entry.meta.version == wanted;
     if (wanted.empty() || same) return &entry;
   }
