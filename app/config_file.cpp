@@ -44,7 +44,7 @@ reactor::result<std::vector<file_setting>> load_settings(const std::string& path
   };
   auto text = reactor::load_file(path, most);
   if (!text) return text.error();
-  auto read = formats::parse_yaml(*text, path);
+  auto read = formats::parse_kubernetes_yaml(*text, path);
   if (!read) return read.error();
   const json::object* entries = read->if_object();
   if (entries == nullptr)

@@ -204,7 +204,8 @@ json::object document(std::string_view kind, json::object body) {
 
 std::string machine_text(const json::value& v, output_format format) {
   return format == output_format::yaml
-             ? formats::to_yaml(v, formats::key_order::sorted, formats::yaml_text::printable)
+             ? formats::write_kubernetes_yaml(v, formats::key_order::sorted,
+                                              formats::yaml_text::printable)
              : pretty_json(v);
 }
 

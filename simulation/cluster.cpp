@@ -45,7 +45,7 @@ const json::object& crd_of(const std::string& manifest) {
   auto& all = reactor::of_this_thread<known_crds>().all;
   const auto known = all.find(manifest);
   if (known != all.end()) return known->second;
-  const auto parsed = formats::parse_yaml(manifest, "CRD");
+  const auto parsed = formats::parse_kubernetes_yaml(manifest, "CRD");
   return all.emplace(manifest, parsed.value().as_object()).first->second;
 }
 

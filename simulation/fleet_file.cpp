@@ -259,7 +259,7 @@ reactor::result<fleet_plan> read_fleet(std::string_view yaml, std::string_view s
   const std::string doing = "read fleet " + std::string(source);
   if (yaml.size() > most_bytes)
     return reactor::make_fault(reactor::errc::limit, doing, "more than 64 KiB");
-  auto read_text = formats::parse_yaml(yaml, source);
+  auto read_text = formats::parse_kubernetes_yaml(yaml, source);
   if (!read_text) return read_text.error();
   reader r;
   fleet_plan plan = r.fleet(*read_text);

@@ -93,7 +93,8 @@ public:
     for (const release_step& s : steps)
       for (const auto& d : {s.base, s.release})
         world_.home_api().put(
-            formats::parse_yaml(policies::releases::write_document(*d), "Release")->as_object());
+            formats::parse_kubernetes_yaml(policies::releases::write_document(*d), "Release")
+                ->as_object());
     for (simulation::pool_cluster* c : world_.pools())
       edit(*c, [](json::object& pool) {
         pool["metadata"].as_object()["annotations"] =

@@ -118,7 +118,7 @@ void furnish(k8s::sim::api_server& api, std::size_t tenants) {
     api.put(std::move(o));
   }
   for (const std::string& crd : helm::tenants::crd_manifests()) {
-    auto read = formats::parse_yaml(crd, "crd");
+    auto read = formats::parse_kubernetes_yaml(crd, "crd");
     if (!read) throw std::runtime_error(read.error().message());
     api.put(read->as_object());
   }

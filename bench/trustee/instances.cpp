@@ -55,7 +55,7 @@ void instances::furnish(reactor::loop& l, k8s::sim::api_server& api, std::size_t
   for (const char* name : {ns, "kube-system"})
     api.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
   for (const std::string& text : simulation::trustee_manifests()) {
-    auto read = formats::parse_yaml(text, "crd");
+    auto read = formats::parse_kubernetes_yaml(text, "crd");
     if (!read) throw std::runtime_error(read.error().message());
     api.put(read->as_object());
   }

@@ -367,7 +367,7 @@ private:
     if (!arguments_.file.empty()) {
       auto text = co_await reactor::read_file(loop_, arguments_.file, most_manifest_bytes);
       if (!text) co_return text.error();
-      auto documents = formats::parse_yaml_documents(*text, "read " + arguments_.file);
+      auto documents = formats::parse_kubernetes_documents(*text, "read " + arguments_.file);
       if (!documents) co_return documents.error();
       for (json::value& one : *documents) add(world, std::move(one));
       co_return world;
@@ -522,8 +522,8 @@ private:
       for (const char* field :
            {"uid", "resourceVersion", "creationTimestamp", "generation", "ownerReferences"})
         metadata.erase(field);
-      text +=
-          "---\n" + formats::to_yaml(o, formats::key_order::sorted, formats::yaml_text::printable);
+      text += "---\n" + formats::write_kubernetes_yaml(o, formats::key_order::sorted,
+                                                       formats::yaml_text::printable);
       all.push_back(std::move(o));
     }
     for (const std::string& h : *held) text += "# " + page(h).text() + "\n";

@@ -25,8 +25,8 @@ struct yaml_place {
 };
 
 /// The places of the first document's values. An alias is a place of its own and is not followed.
-/// Errors   errc::malformed if parse_yaml refuses the text, if it is not UTF-8, or if a key is no
-///          scalar; errc::limit beyond 64 levels. `doing` names `source`.
+/// Errors   errc::malformed if parse_kubernetes_yaml refuses the text, if it is not UTF-8, or if a
+///          key is no scalar; errc::limit beyond 64 levels. `doing` names `source`.
 reactor::result<yaml_place> yaml_places(std::string_view text, std::string_view source);
 
 }  // namespace formats

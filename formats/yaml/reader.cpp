@@ -617,7 +617,8 @@ private:
 
 }  // namespace
 
-outcome<value> read_yaml_outline(std::string_view text, std::span<const std::string_view> wanted) {
+outcome<value> read_go_yaml_outline(std::string_view text,
+                                    std::span<const std::string_view> wanted) {
   try {
     builder b(text);
     auto* root = b.document();
@@ -651,11 +652,11 @@ outcome<value> read_along(const Text& text, std::span<const std::string_view> pa
 
 }  // namespace
 
-outcome<value> read_yaml_along(std::string_view text, std::span<const std::string_view> path) {
+outcome<value> read_go_yaml_along(std::string_view text, std::span<const std::string_view> path) {
   return read_along(text, path);
 }
 
-outcome<value> read_yaml_along(const text_source& from, std::span<const std::string_view> path) {
+outcome<value> read_go_yaml_along(const text_source& from, std::span<const std::string_view> path) {
   return read_along(from, path);
 }
 
@@ -691,7 +692,7 @@ outcome<value> by_way_of_json(std::string_view text, yaml_numbers numbers) {
 
 }  // namespace
 
-outcome<value> read_yaml(std::string_view text, yaml_numbers numbers, yaml_keys keys) {
+outcome<value> read_go_yaml(std::string_view text, yaml_numbers numbers, yaml_keys keys) {
   char too_deep = 0;
   return decode_text(text, numbers, keys, too_deep);
 }
@@ -706,7 +707,7 @@ std::string_view json_kind(const value& v) {
   }
 }
 
-outcome<value> read_yaml_map(std::string_view text, yaml_numbers numbers) {
+outcome<value> read_go_yaml_map(std::string_view text, yaml_numbers numbers) {
   auto v = by_way_of_json(text, numbers);
   if (!v) return v.error();
   if (v->is_nil()) return value(value::map_type{});
@@ -716,7 +717,7 @@ outcome<value> read_yaml_map(std::string_view text, yaml_numbers numbers) {
   return v;
 }
 
-outcome<value> read_yaml_list(std::string_view text) {
+outcome<value> read_go_yaml_list(std::string_view text) {
   auto v = by_way_of_json(text, yaml_numbers::floats);
   if (!v) return v.error();
   if (v->is_nil()) return value::nil_of(type::list);

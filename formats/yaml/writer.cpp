@@ -615,10 +615,10 @@ outcome<std::string> write(const value& v, dialect kind) {
 
 }  // namespace
 
-outcome<std::string> write_yaml(const value& v) {
+outcome<std::string> write_go_yaml(const value& v) {
   return write(v, dialect::json_detour);
 }
-outcome<std::string> write_yaml_pretty(const value& v) {
+outcome<std::string> write_go_yaml_pretty(const value& v) {
   return write(v, dialect::pretty);
 }
 

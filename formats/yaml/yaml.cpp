@@ -30,7 +30,7 @@ namespace {
 namespace json = boost::json;
 using reactor::fault;
 
-/// Unwinds the descent inside this file; parse_yaml_documents turns it into a result. `what` is
+/// Unwinds the descent inside this file; parse_kubernetes_documents turns it into a result. `what` is
 /// made of constants and numbers alone: this also reads kubeconfigs, where every key, tag and value
 /// may be a password.
 struct yaml_failure {
@@ -387,9 +387,9 @@ std::size_t yaml_line_of(std::string_view text, std::span<const std::string> pat
   return locator(text).find(path);
 }
 
-reactor::result<std::vector<json::value>> parse_yaml_documents(std::string_view text,
-                                                               std::string_view source,
-                                                               yaml_limits limits) {
+reactor::result<std::vector<json::value>> parse_kubernetes_documents(std::string_view text,
+                                                                     std::string_view source,
+                                                                     yaml_limits limits) {
   if (text.size() > limits.bytes) {
     return reactor::make_fault(reactor::errc::limit, source,
                                "larger than " + std::to_string(limits.bytes) + " bytes");
@@ -401,9 +401,9 @@ reactor::result<std::vector<json::value>> parse_yaml_documents(std::string_view 
   }
 }
 
-reactor::result<json::value> parse_yaml(std::string_view text, std::string_view source,
-                                        yaml_limits limits) {
-  auto all = parse_yaml_documents(text, source, limits);
+reactor::result<json::value> parse_kubernetes_yaml(std::string_view text, std::string_view source,
+                                                   yaml_limits limits) {
+  auto all = parse_kubernetes_documents(text, source, limits);
   if (!all) return all.error();
   if (all->empty()) {
     return reactor::make_fault(reactor::errc::malformed, source, "holds no document");

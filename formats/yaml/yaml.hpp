@@ -34,15 +34,16 @@ struct yaml_limits {
 ///         languages and numbers JSON has no form for are malformed. `doing` names `source`.
 ///         Nothing of the text is quoted: any of it may be a password.
 /// Source  sigs.k8s.io/yaml, which reads through go-yaml v2.
-reactor::result<std::vector<boost::json::value>> parse_yaml_documents(std::string_view text,
-                                                                      std::string_view source,
-                                                                      yaml_limits limits = {});
+reactor::result<std::vector<boost::json::value>> parse_kubernetes_documents(
+    std::string_view text, std::string_view source, yaml_limits limits = {});
 /// The same for a text that must hold exactly one document.
-reactor::result<boost::json::value> parse_yaml(std::string_view text, std::string_view source,
-                                               yaml_limits limits = {});
+reactor::result<boost::json::value> parse_kubernetes_yaml(std::string_view text,
+                                                          std::string_view source,
+                                                          yaml_limits limits = {});
 
 /// The line, from 1, of what `path` leads to in the first document ({"users", "3", "user"}), or of
-/// the last of its steps that is there. For the sentence about a text that parse_yaml has read.
+/// the last of its steps that is there. For the sentence about a text that parse_kubernetes_yaml has
+/// read.
 std::size_t yaml_line_of(std::string_view text, std::span<const std::string> path);
 
 enum class key_order { sorted, kept };
@@ -50,8 +51,9 @@ enum class key_order { sorted, kept };
 /// escapes.
 enum class yaml_text { as_it_is, printable };
 /// One document in block style, ending in a newline, as `kubectl -o yaml` prints it. What it
-/// writes, parse_yaml reads back equal.
-std::string to_yaml(const boost::json::value& value, key_order order = key_order::sorted,
-                    yaml_text how = yaml_text::as_it_is);
+/// writes, parse_kubernetes_yaml reads back equal.
+std::string write_kubernetes_yaml(const boost::json::value& value,
+                                  key_order order = key_order::sorted,
+                                  yaml_text how = yaml_text::as_it_is);
 
 }  // namespace formats

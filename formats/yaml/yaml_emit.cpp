@@ -138,7 +138,7 @@ private:
 
 }  // namespace
 
-std::string to_yaml(const json::value& value, key_order order, yaml_text how) {
+std::string write_kubernetes_yaml(const json::value& value, key_order order, yaml_text how) {
   std::string out;
   writer(out, order, false).document(value);
   if (how == yaml_text::as_it_is || reactor::printable_lines(out) == out) return out;

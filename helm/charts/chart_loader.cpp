@@ -166,7 +166,7 @@ problem decode_metadata(const value& v, metadata& m) {
 }
 
 outcome<chart_lock> read_lock(const std::string& text) {
-  auto v = read_yaml(text, yaml_numbers::typed);
+  auto v = read_go_yaml(text, yaml_numbers::typed);
   if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
   chart_lock out;
   if (!v->is_map()) return out;
@@ -273,7 +273,7 @@ outcome<std::vector<chart_file>> read_directory(const std::string& directory,
 }  // namespace
 
 outcome<bool> read_metadata(std::string_view yaml, metadata& out) {
-  auto v = read_yaml(yaml, yaml_numbers::typed);
+  auto v = read_go_yaml(yaml, yaml_numbers::typed);
   if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
   return metadata_from(*v, out);
 }
@@ -360,7 +360,7 @@ outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::st
       else
         c->files.push_back(std::move(f));
     } else if (f.name == "values.yaml") {
-      auto v = read_yaml_map(f.data);
+      auto v = read_go_yaml_map(f.data);
       if (!v) return problem{"cannot load values.yaml: " + v.error().text};
       c->values = std::move(*v);
     } else if (f.name == "values.schema.json") {

@@ -164,7 +164,7 @@ outcome<value> read_values(const value_options& o) {
   for (const auto& path : o.files) {
     auto text = read(path);
     if (!text) return text.error();
-    auto v = read_yaml_map(*text);
+    auto v = read_go_yaml_map(*text);
     if (!v) return problem{"failed to parse " + path + ": " + v.error().text};
     merge_maps(out, *v);
   }
@@ -327,7 +327,7 @@ command_result show_command(const show_options& o, const peers& ask) {
   bool all = o.part == show_part::all;
   if (all || o.part == show_part::chart) {
     auto meta = chart_value(**c, true).object()->field("Metadata");
-    r.out += write_yaml(*meta) ? *write_yaml(*meta) + "\n" : "";
+    r.out += write_go_yaml(*meta) ? *write_go_yaml(*meta) + "\n" : "";
   }
   if ((all || o.part == show_part::values) && !(*c)->values.is_nil()) {
     if (all) r.out += "---\n";

@@ -125,7 +125,7 @@ std::string listed(const repositories_file& file, output_format form) {
   }
   const value whole(std::move(all));
   if (form == output_format::table) return table.text() + "\n";
-  return form == output_format::json ? *write_json(whole) + "\n" : *write_yaml(whole);
+  return form == output_format::json ? *write_json(whole) + "\n" : *write_go_yaml(whole);
 }
 
 awaitable<command_result> list(command_context c, words arguments) {

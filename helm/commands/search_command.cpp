@@ -24,7 +24,7 @@ std::string listed(const std::vector<search_hit>& hits, output_format form, std:
   }
   const value whole(std::move(all));
   if (form == output_format::table) return table.text() + "\n";
-  return form == output_format::json ? *write_json(whole) + "\n" : *write_yaml(whole);
+  return form == output_format::json ? *write_json(whole) + "\n" : *write_go_yaml(whole);
 }
 
 }  // namespace

@@ -23,11 +23,11 @@ value counted_text(executor& e, std::string s) {
 }
 
 value f_to_yaml(executor& e, args a) {
-  auto out = write_yaml(a[0]);
+  auto out = write_go_yaml(a[0]);
   return out ? counted_text(e, without_newline(std::move(*out))) : value("");
 }
 value f_to_yaml_pretty(executor& e, args a) {
-  auto out = write_yaml_pretty(a[0]);
+  auto out = write_go_yaml_pretty(a[0]);
   // The YAML library behind this one panics where the other's detour through JSON gives an error.
   if (!out && out.error().code == problem_code::no_form)
     throw function_error("cannot marshal type: complex128");
@@ -44,11 +44,11 @@ value error_list(const problem& p) {
   return value(value::list_type{value(p.text)});
 }
 value f_from_yaml(executor& e, args a) {
-  auto v = read_yaml_map(a[0].text());
+  auto v = read_go_yaml_map(a[0].text());
   return v ? counted_tree(e, *v) : error_map(v.error());
 }
 value f_from_yaml_array(executor& e, args a) {
-  auto v = read_yaml_list(a[0].text());
+  auto v = read_go_yaml_list(a[0].text());
   // Nothing is an empty list here; fromJsonArray makes null of it.
   if (v && v->items().empty()) return value(value::list_type{});
   return v ? counted_tree(e, *v) : error_list(v.error());

@@ -82,7 +82,7 @@ private:
     else if (m.api_version != "v1" && m.api_version != "v2")
       error("apiVersion '" + m.api_version +
             "' is not valid. The value must be either \"v1\" or \"v2\"");
-    auto raw = read_yaml_map(*text);
+    auto raw = read_go_yaml_map(*text);
     auto typed = [&](const char* key) {
       const auto* v = raw ? raw->find(key) : nullptr;
       if (v && !v->is_string())
@@ -133,7 +133,7 @@ private:
     const auto file = fs::path(path_) / "values.yaml";
     if (!rule(severity::info, "values.yaml", fs::exists(file) ? "" : "file does not exist")) return;
     auto text = read_file(file.string());
-    auto v = text ? read_yaml_map(*text) : outcome<value>(text.error());
+    auto v = text ? read_go_yaml_map(*text) : outcome<value>(text.error());
     auto failed = v ? "" : "unable to parse YAML: " + v.error().text;
     if (!rule(severity::error, "values.yaml",
               replace_all(failed, "type map[string]interface {}", "type chartutil.Values")))

@@ -184,7 +184,7 @@ bool lint_documents(const std::string& path, const std::string& text, int minor_
     outcome<value> v = value();
     outcome<head> h = head{};
     if (bad.empty()) {
-      v = read_yaml(document, yaml_numbers::typed);
+      v = read_go_yaml(document, yaml_numbers::typed);
       if (!v)
         bad = "error converting YAML to JSON: " + v.error().text;
       else if (!v->is_nil())

@@ -102,7 +102,7 @@ outcome<std::vector<json::object>> read_manifest(std::string_view manifest) {
   std::vector<json::object> out;
   formats::held_bytes held;
   for (const std::string& text : *documents) {
-    auto read = read_yaml(text, yaml_numbers::typed);
+    auto read = read_go_yaml(text, yaml_numbers::typed);
     if (!read)
       return problem{"error parsing : error converting YAML to JSON: " + read.error().text};
     if (read->is_nil()) continue;

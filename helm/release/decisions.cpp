@@ -20,7 +20,7 @@ std::tuple<std::int64_t, std::int32_t> moment(const record& r) {
 
 /// The annotation of a document that was valid when it was stored.
 std::optional<std::string> annotation(const std::string& document, std::string_view name) {
-  auto v = read_yaml(document);
+  auto v = read_go_yaml(document);
   if (!v || !v->is_map()) return std::nullopt;
   value at = *v;
   for (const auto* step : {"metadata", "annotations"}) {

@@ -100,7 +100,7 @@ struct manifest_head {
 
 outcome<manifest_head> read_head(const std::string& text) {
   static constexpr std::array<std::string_view, 3> members{"apiVersion", "kind", "metadata"};
-  auto v = read_yaml_outline(text, members);
+  auto v = read_go_yaml_outline(text, members);
   if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
   manifest_head out;
   if (v->is_nil()) return out;

@@ -177,7 +177,7 @@ value m_path_value(executor&, args a) {
   return *v;
 }
 value m_yaml(executor&, args a) {
-  auto out = write_yaml(a[0]);
+  auto out = write_go_yaml(a[0]);
   if (!out) throw function_error(out.error().text);
   return *out;
 }
@@ -392,7 +392,7 @@ std::string by_base_name(const value& files, bool encoded) {
   value::map_type out;
   for (const auto& [name, data] : files.entries())
     out[base_name(name)] = encoded ? encode_base64(data.text()) : data.text();
-  auto yaml = write_yaml(value(std::move(out)));
+  auto yaml = write_go_yaml(value(std::move(out)));
   if (!yaml) return {};
   if (yaml->ends_with('\n')) yaml->pop_back();
   return *yaml;

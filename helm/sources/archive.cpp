@@ -43,7 +43,7 @@ std::string archive_name(const metadata& m) {
 }
 
 outcome<std::string> metadata_text(const metadata& m) {
-  return write_yaml(metadata_value(m));
+  return write_go_yaml(metadata_value(m));
 }
 
 outcome<std::string> pack_chart(const chart& c, std::int64_t modified) {

@@ -229,7 +229,7 @@ outcome<read_index_result> read_as(std::string_view text, std::string_view sourc
 outcome<read_index_result> read_index(std::string_view text, std::string_view source) {
   return read_as(
       text, source, [&] { return read_json(text); },
-      [&] { return read_yaml(text, yaml_numbers::typed, yaml_keys::unique); });
+      [&] { return read_go_yaml(text, yaml_numbers::typed, yaml_keys::unique); });
 }
 
 outcome<read_index_result> read_index_of(std::string_view text, const std::string& name,
@@ -240,7 +240,7 @@ outcome<read_index_result> read_index_of(std::string_view text, const std::strin
   return bounded("the repository index cannot be read", limits, [&] {
     auto out = read_as(
         text, source, [&] { return read_json_along(text, path); },
-        [&] { return read_yaml_along(text, path); });
+        [&] { return read_go_yaml_along(text, path); });
     // Scalars beside it are no charts.
     if (out) std::erase_if(out->index.entries, [&](const auto& e) { return e.first != name; });
     return out;
@@ -283,7 +283,7 @@ outcome<read_index_result> read_index_of(const text_source& from, const std::str
   };
   return bounded(
       "the repository index cannot be read", limits, [&]() -> outcome<read_index_result> {
-        auto v = read_yaml_along(all, path);
+        auto v = read_go_yaml_along(all, path);
         if (given > index_bytes_limit)
           return problem{"repository index is larger than " + std::to_string(index_bytes_limit) +
                          " bytes"};
@@ -312,7 +312,7 @@ outcome<std::string> write_index(const repository_index& index, index_form form)
     members.emplace_back("annotations", std::move(annotations));
   }
   const value whole = record(std::move(members));
-  return form == index_form::json ? write_json(whole, {.indented = true}) : write_yaml(whole);
+  return form == index_form::json ? write_json(whole, {.indented = true}) : write_go_yaml(whole);
 }
 
 }  // namespace helm::sources

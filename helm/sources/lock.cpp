@@ -42,9 +42,9 @@ std::string write_lock(const chart_lock& lock) {
     if (!d.version.empty()) m.emplace("version", d.version);
     list.push_back(std::move(m));
   }
-  const auto text = write_yaml(value::map_type{{"dependencies", value(std::move(list))},
-                                               {"digest", lock.digest},
-                                               {"generated", lock.generated}});
+  const auto text = write_go_yaml(value::map_type{{"dependencies", value(std::move(list))},
+                                                  {"digest", lock.digest},
+                                                  {"generated", lock.generated}});
   return text ? *text : "";
 }
 

@@ -49,7 +49,7 @@ outcome<checksums> read_signed_text(std::string_view text) {
   if (auto read = read_metadata(text.substr(0, at), m); !read) return read.error();
   auto rest = text.substr(at + separator.size());
   rest = rest.substr(0, rest.find(separator));
-  auto v = read_yaml_map(rest, yaml_numbers::typed);
+  auto v = read_go_yaml_map(rest, yaml_numbers::typed);
   if (!v) return v.error();
   checksums out;
   const auto* files = v->find("files");
@@ -82,9 +82,9 @@ outcome<std::string> check_sum(const checksums& sums, const std::string& name,
 
 outcome<std::string> write_signed_text(const metadata& m, const std::string& name,
                                        std::string_view bytes) {
-  auto chart = write_yaml(metadata_value(m));
+  auto chart = write_go_yaml(metadata_value(m));
   if (!chart) return chart.error();
-  auto sums = write_yaml(value::map_type{{"files", value::map_type{{name, digest_of(bytes)}}}});
+  auto sums = write_go_yaml(value::map_type{{"files", value::map_type{{name, digest_of(bytes)}}}});
   if (!sums) return sums.error();
   return *chart + "\n...\n" + *sums;
 }

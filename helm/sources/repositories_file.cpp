@@ -71,7 +71,7 @@ outcome<repositories_file> read_repositories(std::string_view text) {
     return problem{"repositories file is larger than " + std::to_string(repositories_bytes_limit) +
                    " bytes"};
   // A message of the reader may quote a value; with passwords around only its position is told.
-  auto v = read_yaml(text, yaml_numbers::typed);
+  auto v = read_go_yaml(text, yaml_numbers::typed);
   if (!v) {
     const auto& why = v.error().text;
     return problem{
@@ -122,7 +122,7 @@ outcome<std::string> write_repositories(const repositories_file& file) {
                                    {"caFile", e.ca_file},
                                    {"insecure_skip_tls_verify", e.skip_tls_verify},
                                    {"pass_credentials_all", e.pass_credentials_all}});
-  return write_yaml(value::map_type{
+  return write_go_yaml(value::map_type{
       {"apiVersion", file.api_version},
       {"generated", file.generated.empty() ? std::string(zero_time_text) : file.generated},
       {"repositories", value(std::move(list))}});

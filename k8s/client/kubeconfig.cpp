@@ -159,7 +159,7 @@ void merge(config& into, std::shared_ptr<const document> from, const std::string
   limits.nodes = 100'000;
   limits.depth = 16;
   limits.storage = wiping_storage();
-  auto parsed = formats::parse_yaml(from->bytes.reveal(), source, limits);
+  auto parsed = formats::parse_kubernetes_yaml(from->bytes.reveal(), source, limits);
   if (!parsed) {
     throw refusal{parsed.error().code == make_error_code(reactor::errc::limit)
                       ? reactor::errc::limit

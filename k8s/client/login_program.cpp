@@ -105,7 +105,7 @@ reactor::result<issued_login> read_login_answer(const reactor::process_exit& end
   limits.nodes = 1'000;
   limits.depth = 16;
   limits.storage = wiping_storage();
-  const auto parsed = formats::parse_yaml(ended.out, "answer", limits);
+  const auto parsed = formats::parse_kubernetes_yaml(ended.out, "answer", limits);
   const json::object* answer = parsed ? parsed->if_object() : nullptr;
   if (!answer || text_at(*answer, "kind") != "ExecCredential")
     return odd_answer(p, "its answer is no ExecCredential");

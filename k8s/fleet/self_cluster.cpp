@@ -127,7 +127,7 @@ reactor::result<portable_kubeconfig> make_portable(std::string_view bytes,
   limits.nodes = 100'000;
   limits.depth = 16;
   limits.storage = wiping_storage();
-  auto parsed = formats::parse_yaml(bytes, "kubeconfig", limits);
+  auto parsed = formats::parse_kubernetes_yaml(bytes, "kubeconfig", limits);
   if (!parsed) return parsed.error();
   const auto no = [](const char* why) {
     return reactor::make_fault(reactor::errc::malformed, "kubeconfig", why);

@@ -129,7 +129,7 @@ outcome<json::object> core::body_object(const call& c) const {
   if (type == "application/yaml" || type == "application/apply-patch+yaml") {
     v = parse(c.in->body);
     if (!v) {
-      auto read = formats::parse_yaml(c.in->body, "request body");
+      auto read = formats::parse_kubernetes_yaml(c.in->body, "request body");
       if (!read) return bad_request("error decoding YAML: " + read.error().message());
       v = std::move(*read);
     }

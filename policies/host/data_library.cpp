@@ -75,7 +75,8 @@ int decode_json(lua_State* L) {
   return decode(L, "json.decode", [](std::string_view text) { return formats::read_json(text); });
 }
 int decode_yaml(lua_State* L) {
-  return decode(L, "yaml.decode", [](std::string_view text) { return formats::read_yaml(text); });
+  return decode(L, "yaml.decode",
+                [](std::string_view text) { return formats::read_go_yaml(text); });
 }
 
 /// json.encode(value), yaml.encode(value), toml.encode(value): names in order, so that equal values
@@ -102,7 +103,7 @@ int encode_json(lua_State* L) {
                 [](const value& v) { return formats::outcome<std::string>(to_json_text(v)); });
 }
 int encode_yaml(lua_State* L) {
-  return encode(L, "yaml.encode", [](const value& v) { return formats::write_yaml(typed(v)); });
+  return encode(L, "yaml.encode", [](const value& v) { return formats::write_go_yaml(typed(v)); });
 }
 /// A table with names; a list of tables is [[name]].
 int encode_toml(lua_State* L) {

@@ -153,7 +153,7 @@ void check_state(yaml_source& from, const document& d, const place& spec,
 void add_unknown(json::object& to, const std::vector<unknown_field>& fields) {
   for (const unknown_field& f : fields) {
     // Not by Boost, whose reading of 2538e31 is another double than it writes.
-    auto v = formats::parse_yaml(f.json, "an unknown field");
+    auto v = formats::parse_kubernetes_yaml(f.json, "an unknown field");
     if (v) to[f.name] = std::move(*v);
   }
 }
@@ -290,7 +290,7 @@ std::string write_document(const document& d) {
   root["kind"] = "Release";
   root["metadata"] = std::move(metadata);
   root["spec"] = std::move(spec);
-  return formats::to_yaml(root, formats::key_order::kept);
+  return formats::write_kubernetes_yaml(root, formats::key_order::kept);
 }
 
 }  // namespace policies::releases

@@ -81,7 +81,8 @@ place place::entry(std::size_t index, std::string_view label) const {
 
 result<yaml_source> yaml_source::read(std::string_view text, std::string file,
                                       std::string_view list_name) {
-  auto root = formats::parse_yaml(text, "read " + file, limits(formats::yaml_scalars::resolved));
+  auto root =
+      formats::parse_kubernetes_yaml(text, "read " + file, limits(formats::yaml_scalars::resolved));
   if (!root) return root.error();
   const bool is_list = name_list(*root, list_name);
   if (!root->is_object())
@@ -104,7 +105,8 @@ void yaml_source::note(std::string_view id, std::string subject, const place& at
 
 std::string yaml_source::own_text(const place& at) {
   if (!own_) {
-    auto again = formats::parse_yaml(text_, file_, limits(formats::yaml_scalars::own_text));
+    auto again =
+        formats::parse_kubernetes_yaml(text_, file_, limits(formats::yaml_scalars::own_text));
     own_ = again ? std::move(*again) : json::value();
     name_list(*own_, list_name_);
   }

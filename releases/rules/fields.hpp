@@ -31,7 +31,7 @@ class yaml_source {
 public:
   /// Shape    a document that is a list is read as a mapping with that list in `list_name`, where
   ///          one is given.
-  /// Errors   those of formats::parse_yaml; errc::malformed when it is no mapping.
+  /// Errors   those of formats::parse_kubernetes_yaml; errc::malformed when it is no mapping.
   static reactor::result<yaml_source> read(std::string_view text, std::string file,
                                            std::string_view list_name = {});
   const boost::json::object& root() const { return root_.get_object(); }

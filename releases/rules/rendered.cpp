@@ -22,7 +22,7 @@ reactor::result<rendered_chart> read_rendered(std::string_view text, std::string
   formats::yaml_limits limits;
   limits.bytes = most_rendered_bytes;
   limits.documents = most_rendered_objects;
-  auto documents = formats::parse_yaml_documents(text, doing, limits);
+  auto documents = formats::parse_kubernetes_documents(text, doing, limits);
   if (!documents) return documents.error();
   rendered_chart chart;
   chart.file = std::move(file);
@@ -40,7 +40,7 @@ reactor::result<rendered_chart> read_rendered(std::string_view text, std::string
       r.name = formats::text_member(m->get_object(), "name");
     if (r.name.empty()) return wrong("metadata.name is missing");
     o.erase("metadata");
-    r.digest = formats::sha256_hex(formats::to_yaml(one));
+    r.digest = formats::sha256_hex(formats::write_kubernetes_yaml(one));
     chart.objects.push_back(std::move(r));
   }
   return chart;

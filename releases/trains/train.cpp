@@ -162,7 +162,7 @@ result<value> read_train(std::string_view text, std::string file) {
   limits.nodes = most_values;
   limits.documents = 1;
   limits.scalars = formats::yaml_scalars::own_text;
-  auto read = formats::parse_yaml(text, "read " + file, limits);
+  auto read = formats::parse_kubernetes_yaml(text, "read " + file, limits);
   if (!read) return read.error();
   if (!read->is_object())
     return make_fault(errc::malformed, "read " + file,

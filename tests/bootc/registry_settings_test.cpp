@@ -28,7 +28,7 @@ reactor::result<bootc::registry_settings> read(kinds installed,
   for (const std::string& text : simulation::crd_manifests()) {
     const bool config = text.find("bootcoperatorconfigs") != std::string::npos;
     if (installed == kinds::all || (installed == kinds::pools && !config))
-      api.put(formats::parse_yaml(text, "crd")->as_object());
+      api.put(formats::parse_kubernetes_yaml(text, "crd")->as_object());
   }
   for (const std::string& name : configs) {
     json::object controller{{"tagResolutionPeriodSeconds", 60}, {"allowInsecureRegistry", true}};

@@ -98,7 +98,7 @@ protected:
         std::string(WINDLASS_SOURCE_DIR) + "/tests/data/bootc-operator/install.yaml";
     const auto text = reactor::load_file(path, 1u << 20);
     ASSERT_TRUE(text);
-    const auto documents = formats::parse_yaml_documents(*text, path);
+    const auto documents = formats::parse_kubernetes_documents(*text, path);
     ASSERT_TRUE(documents);
     for (const json::value& d : *documents) on.put(d.as_object());
   }

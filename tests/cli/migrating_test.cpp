@@ -35,7 +35,8 @@ std::string file(const std::string& path) {
 }
 
 std::vector<json::value> documents(const std::string& name) {
-  const auto all = formats::parse_yaml_documents(file("tests/data/bootc-operator/" + name), name);
+  const auto all =
+      formats::parse_kubernetes_documents(file("tests/data/bootc-operator/" + name), name);
   EXPECT_TRUE(all) << name;
   return all ? *all : std::vector<json::value>();
 }
@@ -117,7 +118,7 @@ TEST(MigratingFromBootcOperator, ThePageDeletesAllThatIsTheOriginalsAndNothingTh
 
 TEST(MigratingFromBootcOperator, TheWayBackNamesAllThatWindlassInstalled) {
   const std::string back = guide().substr(guide().find("## Back"));
-  const auto all = formats::parse_yaml_documents(file("deploy/install.yaml"), "install.yaml");
+  const auto all = formats::parse_kubernetes_documents(file("deploy/install.yaml"), "install.yaml");
   ASSERT_TRUE(all);
   const std::set<std::string> stay = {"Namespace", "CustomResourceDefinition", "ServiceAccount"};
   for (const json::value& d : *all) {

@@ -121,7 +121,7 @@ TEST(Output, MachineTextKeepsItsValueAndShowsNothingUnfit) {
     const std::string text = machine_text(v, format);
     EXPECT_EQ(reactor::printable_lines(text), text);
     EXPECT_EQ(format == output_format::json ? boost::json::parse(text)
-                                            : formats::parse_yaml(text, "test").value(),
+                                            : formats::parse_kubernetes_yaml(text, "test").value(),
               v);
   }
 }

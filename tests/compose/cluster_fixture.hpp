@@ -42,7 +42,7 @@ inline std::string file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 inline json::object manifest(const std::string& path) {
-  auto read = formats::parse_yaml(file(path), path);
+  auto read = formats::parse_kubernetes_yaml(file(path), path);
   return read.value().as_object();
 }
 

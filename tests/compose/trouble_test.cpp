@@ -34,7 +34,7 @@ protected:
                                    {"Shop", kind}})
       for (std::size_t i = text.find(from); i != text.npos; i = text.find(from, i + to.size()))
         text.replace(i, from.size(), to);
-    return formats::parse_yaml(text, "crd").value().as_object();
+    return formats::parse_kubernetes_yaml(text, "crd").value().as_object();
   }
 };
 

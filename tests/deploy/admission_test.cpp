@@ -39,7 +39,7 @@ std::vector<json::object> shipped_crds() {
   std::vector<json::object> all;
   for (const auto& file : fs::recursive_directory_iterator(source / "deploy/crds")) {
     if (file.path().extension() != ".yaml") continue;
-    auto read = formats::parse_yaml(contents_of(file.path()), file.path().string());
+    auto read = formats::parse_kubernetes_yaml(contents_of(file.path()), file.path().string());
     EXPECT_TRUE(read) << file.path();
     if (read) all.push_back(read->as_object());
   }

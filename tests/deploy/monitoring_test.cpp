@@ -28,7 +28,7 @@ using deploy_files::root;
 namespace json = boost::json;
 
 json::value yaml_of(const fs::path& file) {
-  const auto read = formats::parse_yaml(bytes_of(file), file.filename().string());
+  const auto read = formats::parse_kubernetes_yaml(bytes_of(file), file.filename().string());
   if (!read) throw std::runtime_error(read.error().message());
   return *read;
 }

@@ -50,7 +50,7 @@ public:
     if (!values.empty()) words.insert(words.end(), {"--set", values});
     const helm::command_result rendered = helm::run_command(words);
     EXPECT_EQ(rendered.exit_code, 0) << values << rendered.err;
-    const auto documents = formats::parse_yaml_documents(rendered.out, "chart");
+    const auto documents = formats::parse_kubernetes_documents(rendered.out, "chart");
     EXPECT_TRUE(documents) << values;
     if (documents)
       for (const json::value& d : *documents)

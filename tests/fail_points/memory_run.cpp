@@ -66,7 +66,7 @@ private:
     world_->roll_out(simulation::new_image);
     (void)secure_.start();
     for (const std::string& crd : simulation::crd_manifests())
-      secure_.api(0).put(formats::parse_yaml(crd, "CRD").value().as_object());
+      secure_.api(0).put(formats::parse_kubernetes_yaml(crd, "CRD").value().as_object());
     hooks_.begin();
     co_await serve();
     hooks_.end();

@@ -24,7 +24,7 @@ using namespace std::string_literals;
 namespace json = boost::json;
 
 std::string as_json(std::string_view yaml) {
-  auto value = parse_yaml(yaml, "text");
+  auto value = parse_kubernetes_yaml(yaml, "text");
   return value ? json::serialize(*value) : "fault: " + value.error().message();
 }
 
@@ -81,7 +81,7 @@ TEST(Yaml, ResolvesPlainScalarsAsGoYamlDoes) {
       {"1e-999", "0E0"},
   };
   for (const auto& [text, expected] : table) {
-    auto all = parse_yaml_documents(
+    auto all = parse_kubernetes_documents(
         std::string("[x, ") + (text[0] == '-' && !text[1] ? "[~]" : text) + "]", "t");
     ASSERT_TRUE(all) << text << ": " << all.error().message();
     const json::array& values = all->front().as_array();
@@ -94,8 +94,8 @@ TEST(Yaml, ResolvesPlainScalarsAsGoYamlDoes) {
 TEST(Yaml, KeepsTheTextOfScalarsOnRequest) {
   yaml_limits limits;
   limits.scalars = yaml_scalars::own_text;
-  auto value =
-      parse_yaml("a: 25383e1\nb: 1.30\nc: \"1\"\nd: 2026-01-01\ne: [yes, ~]\n", "text", limits);
+  auto value = parse_kubernetes_yaml("a: 25383e1\nb: 1.30\nc: \"1\"\nd: 2026-01-01\ne: [yes, ~]\n",
+                                     "text", limits);
   ASSERT_TRUE(value);
   EXPECT_EQ(json::serialize(*value),
             R"({"a":"25383e1","b":"1.30","c":"1","d":"2026-01-01","e":["yes","~"]})");
@@ -103,19 +103,19 @@ TEST(Yaml, KeepsTheTextOfScalarsOnRequest) {
 
 TEST(Yaml, RefusesNumbersThatJsonCannotHold) {
   for (const char* text : {".inf", "-.INF", ".nan"}) {
-    EXPECT_FALSE(parse_yaml(std::string("a: ") + text, "t")) << text;
+    EXPECT_FALSE(parse_kubernetes_yaml(std::string("a: ") + text, "t")) << text;
   }
 }
 
 TEST(Yaml, TurnsKeysIntoText) {
   EXPECT_EQ(as_json("1: a\ntrue: b\n"), R"({"1":"a","true":"b"})");
-  EXPECT_FALSE(parse_yaml("? [a]\n: b\n", "t"));
-  EXPECT_FALSE(parse_yaml("~: b\n", "t"));
+  EXPECT_FALSE(parse_kubernetes_yaml("? [a]\n: b\n", "t"));
+  EXPECT_FALSE(parse_kubernetes_yaml("~: b\n", "t"));
   EXPECT_EQ(as_json("1.50: a\n"), R"({"1.50":"a"})");
 }
 
 TEST(Yaml, RefusesTheSameKeyTwice) {
-  const auto twice = parse_yaml("a: 1\nb: 2\na: 3\n", "file x.yaml");
+  const auto twice = parse_kubernetes_yaml("a: 1\nb: 2\na: 3\n", "file x.yaml");
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().message(), "file x.yaml: a key that is there twice at line 3, column 1");
 }
@@ -127,7 +127,7 @@ TEST(Yaml, MergesInTheOrderInWhichGoYamlDoes) {
   EXPECT_EQ(as_json("b: &b {x: 1}\nc: &c {x: 2}\na: {<<: *b, <<: *c}\n"),
             R"({"b":{"x":1},"c":{"x":2},"a":{"x":2}})");
   EXPECT_EQ(as_json("{x: 9, <<: {x: 1}}\n"), R"({"x":1})");
-  EXPECT_FALSE(parse_yaml("a: &a {x: 1}\nb: {x: 1, <<: *a, x: 2, x: 3}\n", "t"));
+  EXPECT_FALSE(parse_kubernetes_yaml("a: &a {x: 1}\nb: {x: 1, <<: *a, x: 2, x: 3}\n", "t"));
 }
 
 TEST(Yaml, MergesWithoutOverwritingWhatComesAfter) {
@@ -135,15 +135,15 @@ TEST(Yaml, MergesWithoutOverwritingWhatComesAfter) {
             R"({"base":{"x":1,"z":2},"c":{"x":9,"z":2}})");
   EXPECT_EQ(as_json("a: &a {x: 1}\nb: &b {x: 2, z: 3}\nc: {<<: [*a, *b]}\n"),
             R"({"a":{"x":1},"b":{"x":2,"z":3},"c":{"x":1,"z":3}})");
-  EXPECT_FALSE(parse_yaml("<<: 1\n", "t"));
+  EXPECT_FALSE(parse_kubernetes_yaml("<<: 1\n", "t"));
 }
 
 TEST(Yaml, ReadsSeveralDocumentsAndSkipsEmptyOnes) {
-  auto all = parse_yaml_documents("---\na: 1\n---\n# nothing\n---\nb: 2\n...\n", "t");
+  auto all = parse_kubernetes_documents("---\na: 1\n---\n# nothing\n---\nb: 2\n...\n", "t");
   ASSERT_TRUE(all);
   ASSERT_EQ(all->size(), 2u);
   EXPECT_EQ(json::serialize((*all)[1]), R"({"b":2})");
-  EXPECT_FALSE(parse_yaml("a: 1\n---\nb: 2\n", "t"));
+  EXPECT_FALSE(parse_kubernetes_yaml("a: 1\n---\nb: 2\n", "t"));
   EXPECT_EQ(as_json(""), "fault: text: holds no document");
   EXPECT_EQ(as_json("{\"a\": [1, \"b\\u00e9\"]}"), "{\"a\":[1,\"b\xc3\xa9\"]}");
 }
@@ -156,23 +156,23 @@ TEST(Yaml, StopsExponentialAliases) {
     for (int k = 0; k < 10; ++k) bomb += (k ? ", " : "") + before;
     bomb += "]\n";
   }
-  const auto result = parse_yaml(bomb, "t");
+  const auto result = parse_kubernetes_yaml(bomb, "t");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, make_error_code(reactor::errc::limit));
 }
 
 TEST(Yaml, LimitsDepthSizeAndDocuments) {
-  EXPECT_FALSE(parse_yaml(std::string(100, '[') + std::string(100, ']'), "t"));
-  EXPECT_FALSE(parse_yaml(
+  EXPECT_FALSE(parse_kubernetes_yaml(std::string(100, '[') + std::string(100, ']'), "t"));
+  EXPECT_FALSE(parse_kubernetes_yaml(
       "a: &a [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n"
       "b: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[*a]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n",
       "t"));
   yaml_limits small;
   small.bytes = 8;
-  EXPECT_FALSE(parse_yaml("abcdefghi", "t", small));
+  EXPECT_FALSE(parse_kubernetes_yaml("abcdefghi", "t", small));
   small = {};
   small.documents = 2;
-  EXPECT_FALSE(parse_yaml_documents("--- a\n--- b\n--- c\n", "t", small));
+  EXPECT_FALSE(parse_kubernetes_documents("--- a\n--- b\n--- c\n", "t", small));
 }
 
 TEST(Yaml, QuotesNothingInAnError) {
@@ -199,7 +199,7 @@ TEST(Yaml, QuotesNothingInAnError) {
                                   "!" + secret + "!x y",
                                   "a: [" + secret,
                                   secret + "\x01"}) {
-    const auto got = parse_yaml(text, "text");
+    const auto got = parse_kubernetes_yaml(text, "text");
     ASSERT_FALSE(got) << text;
     EXPECT_EQ(got.error().message().find(secret), std::string::npos) << got.error().message();
     EXPECT_NE(got.error().message().find(" at "), std::string::npos) << got.error().message();
@@ -227,14 +227,14 @@ TEST(Yaml, NamesWhereItIsBroken) {
   EXPECT_EQ(as_json("a: *nope\n"), "fault: text: unknown alias at line 1, column 4");
   EXPECT_EQ(as_json("a: !ruby/object x\n"),
             "fault: text: a tag that is not supported at line 1, column 4");
-  EXPECT_FALSE(parse_yaml(std::string("a: \xff\xfe\x00\x01", 7), "t"));
+  EXPECT_FALSE(parse_kubernetes_yaml(std::string("a: \xff\xfe\x00\x01", 7), "t"));
 }
 
 TEST(Yaml, PrintsAsKubectlDoes) {
   const auto value = json::parse(
       R"({"kind":"Pod","apiVersion":"v1","spec":{"args":["1","yes","plain",""],"empty":{},"none":[],)"
       R"("ports":[{"port":80,"on":true}],"text":"a\nb\n","n":null,"f":1.5}})");
-  EXPECT_EQ(to_yaml(value),
+  EXPECT_EQ(write_kubernetes_yaml(value),
             "apiVersion: v1\n"
             "kind: Pod\n"
             "spec:\n"
@@ -269,8 +269,8 @@ TEST(Yaml, ReadsBackWhatItPrints) {
   for (const char* text : documents) {
     const json::value value = json::parse(text);
     for (const key_order order : {key_order::sorted, key_order::kept}) {
-      const std::string yaml = to_yaml(value, order);
-      auto back = parse_yaml(yaml, "t");
+      const std::string yaml = write_kubernetes_yaml(value, order);
+      auto back = parse_kubernetes_yaml(yaml, "t");
       ASSERT_TRUE(back) << back.error().message() << "\n" << yaml;
       EXPECT_EQ(*back, value) << yaml << json::serialize(*back);
     }
@@ -278,8 +278,8 @@ TEST(Yaml, ReadsBackWhatItPrints) {
 }
 
 TEST(Yaml, HoldsNothingButText) {
-  EXPECT_FALSE(parse_yaml("a: !!binary //79\n", "t"));
-  EXPECT_EQ(to_yaml(json::value("a\xff\xfe")), "a??\n");
+  EXPECT_FALSE(parse_kubernetes_yaml("a: !!binary //79\n", "t"));
+  EXPECT_EQ(write_kubernetes_yaml(json::value("a\xff\xfe")), "a??\n");
   for (const char* bad : {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
     EXPECT_FALSE(valid_utf8(bad));
   }
@@ -319,13 +319,13 @@ outcome<std::string> sorted(const std::string& text) {
 
 both_readings read_by_both(const std::string& text) {
   both_readings out;
-  if (auto v = read_yaml(text, yaml_numbers::typed, yaml_keys::unique); !v)
+  if (auto v = read_go_yaml(text, yaml_numbers::typed, yaml_keys::unique); !v)
     out.quoting = v.error();
   else if (auto written = write_json(*v); !written)
     out.quoting = written.error();
   else
     out.quoting = sorted(*written);
-  auto all = parse_yaml_documents(text, "t");
+  auto all = parse_kubernetes_documents(text, "t");
   if (!all)
     out.silent = problem{all.error().message()};
   else
@@ -381,8 +381,8 @@ TEST(YamlReaders, DifferInWhatOneOfThemRefuses) {
       {deep + std::string(100, ']'), "64 levels"},
   };
   for (const auto& [text, why] : only_by_the_silent) {
-    EXPECT_TRUE(read_yaml(text)) << why;
-    EXPECT_FALSE(parse_yaml_documents(text, "t")) << why;
+    EXPECT_TRUE(read_go_yaml(text)) << why;
+    EXPECT_FALSE(parse_kubernetes_documents(text, "t")) << why;
   }
 }
 

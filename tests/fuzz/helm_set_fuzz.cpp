@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view line(reinterpret_cast<const char*>(data) + 1, size - 1);
   static const auto before =
-      formats::read_yaml_map("a: {b: 1, c: [1, {d: x}]}\nl: [1, [2, 3], null]\ns: text\n");
+      formats::read_go_yaml_map("a: {b: 1, c: [1, {d: x}]}\nl: [1, [2, 3], null]\ns: text\n");
   auto into = formats::deep_copy(*before);
   const auto files = [](const std::string& path) -> formats::outcome<std::string> {
     if (path.empty()) return formats::problem{"open : no such file or directory"};

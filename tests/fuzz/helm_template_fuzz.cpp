@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.runtime.now = [] {
     return std::chrono::system_clock::time_point(std::chrono::seconds(1'700'000'000));
   };
-  const auto values = formats::read_yaml_map(
+  const auto values = formats::read_go_yaml_map(
       "s: hello\ne: \"\"\nml: \"x\\ny: 1\\n\"\ni: 3\nf: 2.5\nt: true\nn: null\nl: [1, two, null, "
       "[a], {k: v}]\n"
       "ls: [b, a, c]\nm: {b: 1, a: {c: x}, n: null}\ndeep: {x: {y: {z: end}}}\n");

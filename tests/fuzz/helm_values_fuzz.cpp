@@ -24,7 +24,8 @@ helm::chart_ptr fixed_chart() {
   c->meta.name = "c";
   c->meta.api_version = "v2";
   c->meta.version = "1.0.0";
-  c->values = *formats::read_yaml_map("a: {b: {c: 1}}\nglobal: {g: x}\nlist: [1, 2]\nname: text\n");
+  c->values =
+      *formats::read_go_yaml_map("a: {b: {c: 1}}\nglobal: {g: x}\nlist: [1, 2]\nname: text\n");
   c->templates = {{"templates/x.yaml", std::string(over_every_value)}};
   return c;
 }
@@ -35,7 +36,7 @@ helm::chart_ptr fixed_chart() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const helm::chart_ptr chart = fixed_chart();
   static const auto parsed = helm::parsed_chart::parse(chart);
-  const auto user = formats::read_yaml_map({reinterpret_cast<const char*>(data), size});
+  const auto user = formats::read_go_yaml_map({reinterpret_cast<const char*>(data), size});
   if (!user) return 0;
   const auto values =
       helm::coalesce_values(*chart, *user, helm::nulls::remove, [](const std::string&) {});

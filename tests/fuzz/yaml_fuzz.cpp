@@ -22,10 +22,10 @@ void check(const formats::yaml_place& p, std::size_t begin, std::size_t end) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto place = formats::yaml_places(text, "fuzz")) check(*place, 0, text.size());
-  const auto documents = formats::parse_yaml_documents(text, "fuzz");
+  const auto documents = formats::parse_kubernetes_documents(text, "fuzz");
   if (!documents) return 0;
   for (const boost::json::value& one : *documents) {
-    const auto back = formats::parse_yaml(formats::to_yaml(one), "fuzz");
+    const auto back = formats::parse_kubernetes_yaml(formats::write_kubernetes_yaml(one), "fuzz");
     if (!back || !(*back == one)) std::abort();
   }
   return 0;

@@ -115,7 +115,7 @@ TEST(ContentType, KnowsWhatPeopleTakeForAChart) {
 }
 
 std::string yaml_error(const std::string& text) {
-  const auto read = read_yaml_map(text);
+  const auto read = read_go_yaml_map(text);
   return read ? "" : read.error().text;
 }
 
@@ -154,7 +154,7 @@ TEST(BadYaml, KeysThatJsonHasNotAreNamedWithTheirLastValue) {
 
 std::string schema_error(const std::string& schema, const std::string& values = "a: 1\n") {
   const auto compiled = json_schema::compile(schema);
-  return compiled ? compiled->check(*read_yaml_map(values)) : compiled.error().text;
+  return compiled ? compiled->check(*read_go_yaml_map(values)) : compiled.error().text;
 }
 
 TEST(BadSchema, IsHeldAgainstItsOwnDraft) {

@@ -155,7 +155,7 @@ TEST(Schema, WordsItsReasonsAsTheReferenceDoes) {
       R"({"$schema":"http://json-schema.org/draft-07/schema#","type":"object","required":["a","b"],
     "properties":{"count":{"type":"integer","minimum":2},"s":{"enum":["x","y"]},"p":{"pattern":"^a"}},"additionalProperties":false})");
   ASSERT_TRUE(s);
-  auto check = [&](const char* yaml) { return s->check(*read_yaml_map(yaml)); };
+  auto check = [&](const char* yaml) { return s->check(*read_go_yaml_map(yaml)); };
   EXPECT_EQ(check("a: 1\nb: 1\n"), "- at '': additional properties 'a', 'b' not allowed\n");
   EXPECT_EQ(
       check("count: 1\ns: z\np: b\n"),

@@ -40,7 +40,7 @@ chart_ptr sample(const value& files) {
 }
 
 answer render(const value& q, const render_runtime& runtime) {
-  auto values = read_yaml_map(text(q, "values"));
+  auto values = read_go_yaml_map(text(q, "values"));
   if (!values) return {"", values.error().text};
   auto parsed = parsed_chart::parse(sample(*q.find("files")));
   if (!parsed) return {"", parsed.error().text};
@@ -64,7 +64,7 @@ answer render(const value& q, const render_runtime& runtime) {
 answer set(const value& q) {
   value base(value::map_type{});
   if (!text(q, "values").empty()) {
-    auto v = read_yaml_map(text(q, "values"));
+    auto v = read_go_yaml_map(text(q, "values"));
     if (!v) return {"", v.error().text};
     base = *v;
   }
@@ -102,7 +102,7 @@ answer sort(const value& q) {
 }
 
 answer check(const value& q) {
-  auto values = read_yaml_map(text(q, "values"));
+  auto values = read_go_yaml_map(text(q, "values"));
   if (!values) return {"", values.error().text};
   auto schema = json_schema::compile(text(q, "schema"));
   return {"", schema ? schema->check(*values) : schema.error().text};

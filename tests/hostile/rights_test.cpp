@@ -68,7 +68,7 @@ protected:
     return o;
   }
   void put_all(const std::string& yaml, const std::string& source) {
-    const auto documents = formats::parse_yaml_documents(yaml, source);
+    const auto documents = formats::parse_kubernetes_documents(yaml, source);
     ASSERT_TRUE(documents) << documents.error().message();
     for (const json::value& d : *documents)
       if (d.is_object()) {

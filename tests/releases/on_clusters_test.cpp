@@ -6,10 +6,10 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/host/host.hpp"
-#include "releases/rules/repository.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
 #include "releases/api.hpp"
+#include "releases/rules/repository.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/bootc/tags/scripted_tags.hpp"
 #include "tests/reactor/temporary_folder.hpp"
@@ -41,7 +41,7 @@ std::string text_of(const fs::path& file) {
 }
 
 json::object object_in(const fs::path& file) {
-  auto read = formats::parse_yaml(text_of(file), file.string());
+  auto read = formats::parse_kubernetes_yaml(text_of(file), file.string());
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   return read ? read->as_object() : json::object();
 }

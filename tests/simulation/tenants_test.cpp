@@ -33,7 +33,7 @@ protected:
       auto& api = servers_.emplace_back(
           std::make_unique<k8s::sim::api_server>(k8s::sim::options_on(loop_)));
       for (const std::string& crd : helm::tenants::crd_manifests())
-        api->put(formats::parse_yaml(crd, "CRD").value().as_object());
+        api->put(formats::parse_kubernetes_yaml(crd, "CRD").value().as_object());
       for (const char* ns : {"default", "t"})
         api->put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
       api->on_write = [this, at = servers_.size() - 1](const k8s::sim::written& w) {

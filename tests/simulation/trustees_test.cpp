@@ -28,7 +28,7 @@ class TrusteeInvariants : public testing::Test {
 protected:
   TrusteeInvariants() {
     for (const std::string& crd : trustee_manifests())
-      api_.put(formats::parse_yaml(crd, "CRD").value().as_object());
+      api_.put(formats::parse_kubernetes_yaml(crd, "CRD").value().as_object());
     api_.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
     api_.on_write = [this](const k8s::sim::written& w) { judge_.saw(0, w); };
     judge_.by_person([this] {

@@ -417,7 +417,7 @@ TEST(KryptonCrd, IsTheOneOfTheContract) {
   std::ifstream in(WINDLASS_SOURCE_DIR "/deploy/crds/tenants/kryptondeployments.yaml");
   std::stringstream text;
   text << in.rdbuf();
-  const auto all = formats::parse_yaml(text.str(), "kryptondeployments.yaml");
+  const auto all = formats::parse_kubernetes_yaml(text.str(), "kryptondeployments.yaml");
   ASSERT_TRUE(all) << all.error().message();
   EXPECT_EQ(all->at_pointer("/metadata/name"), "kryptondeployments.mesh.openkcm.io");
   EXPECT_EQ(all->at_pointer("/spec/names/shortNames/0"), "kd");

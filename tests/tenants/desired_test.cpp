@@ -12,7 +12,7 @@ namespace {
 const chart_coordinates cert_manager{"https://charts.jetstack.io", "cert-manager", "1.19.1"};
 
 value values(std::string_view yaml) {
-  auto read = read_yaml(yaml);
+  auto read = read_go_yaml(yaml);
   EXPECT_TRUE(read) << read.error().text;
   return read ? *read : value();
 }

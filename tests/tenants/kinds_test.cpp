@@ -263,7 +263,7 @@ json::value crd(const std::string& file) {
   std::ifstream in(std::string(WINDLASS_SOURCE_DIR) + "/deploy/crds/tenants/" + file);
   std::stringstream text;
   text << in.rdbuf();
-  auto read = formats::parse_yaml(text.str(), file);
+  auto read = formats::parse_kubernetes_yaml(text.str(), file);
   EXPECT_TRUE(read) << read.error().message();
   return read ? *read : json::value();
 }

@@ -26,7 +26,7 @@ protected:
   /// The objects of a sample, in this namespace.
   void apply(const std::string& sample) {
     const std::string path = "deploy/examples/trustee/" + sample + ".yaml";
-    auto documents = formats::parse_yaml_documents(file(path), path);
+    auto documents = formats::parse_kubernetes_documents(file(path), path);
     ASSERT_TRUE(documents.has_value());
     for (json::value& one : *documents) {
       one.at("metadata").as_object()["namespace"] = "default";
@@ -36,7 +36,7 @@ protected:
   /// An instance with all that the reference operator makes for it. Returns uids by "Kind/name".
   std::map<std::string, std::string> put_what_the_reference_operator_made() {
     const std::string path = "tests/trustee/reference_operator.yaml";
-    auto documents = formats::parse_yaml_documents(file(path), path);
+    auto documents = formats::parse_kubernetes_documents(file(path), path);
     std::map<std::string, std::string> uids;
     for (json::value& one : documents.value()) {
       json::object o = one.as_object();

@@ -36,7 +36,7 @@ protected:
   }
   void put_sample(const std::string& name) {
     const std::string path = "tests/trustee/samples/" + name + ".yaml";
-    auto documents = formats::parse_yaml_documents(file(path), path);
+    auto documents = formats::parse_kubernetes_documents(file(path), path);
     for (json::value& one : documents.value()) {
       one.at("metadata").as_object()["namespace"] = "default";
       server().put(std::move(one.as_object()));

@@ -283,7 +283,7 @@ TEST(TrusteePack, ItsClusterRoleMayReadEveryKindThatItDeclares) {
   const std::size_t begin = text.find("\nrules:");
   ASSERT_NE(begin, text.npos);
   const auto role =
-      formats::parse_yaml(text.substr(begin, text.find("\n{{-", begin) - begin), path);
+      formats::parse_kubernetes_yaml(text.substr(begin, text.find("\n{{-", begin) - begin), path);
   ASSERT_TRUE(role) << role.error().message();
   const auto has = [](const boost::json::value& list, const std::string& word) {
     const auto& all = list.as_array();

@@ -19,7 +19,7 @@ const std::string extracts = source + "tests/data/upstreams/";
 json::value yaml_of(const std::string& path) {
   const auto text = formats::read_file(path);
   EXPECT_TRUE(text) << path;
-  auto v = formats::parse_yaml(text ? *text : "", path);
+  auto v = formats::parse_kubernetes_yaml(text ? *text : "", path);
   EXPECT_TRUE(v) << path;
   return v ? *v : json::value(json::object());
 }

@@ -20,7 +20,7 @@ outcome<std::string> machine_text(std::string json, output_format f) {
   if (f == output_format::json) return json + "\n";
   auto v = read_json(json);
   if (!v) return problem{"unable to write YAML output: " + v.error().text};
-  auto text = write_yaml(*v);
+  auto text = write_go_yaml(*v);
   if (!text) return problem{"unable to write YAML output: " + text.error().text};
   return std::move(*text);
 }
@@ -100,12 +100,12 @@ outcome<std::string> status_report(const record& r, output_format f, const statu
   out += shape.resources;
   out += tests(r);
   if (shape.debug) {
-    auto given = write_yaml(r.config);
+    auto given = write_go_yaml(r.config);
     if (!given) return given.error();
     out += "USER-SUPPLIED VALUES:\n" + *given + "\n";
     auto all = computed_values(r);
     if (!all) return all.error();
-    auto text = write_yaml(*all);
+    auto text = write_go_yaml(*all);
     if (!text) return text.error();
     out += "COMPUTED VALUES:\n" + *text + "\n";
   }
@@ -183,7 +183,7 @@ outcome<std::string> values_report(const record& r, output_format f, shown_value
     if (!text) return problem{"unable to write JSON output: " + text.error().text};
     return *text + "\n";
   }
-  auto text = write_yaml(*shown);
+  auto text = write_go_yaml(*shown);
   if (!text) return problem{"unable to write YAML output: " + text.error().text};
   if (f == output_format::yaml) return *text;
   return (computed ? "COMPUTED VALUES:\n" : "USER-SUPPLIED VALUES:\n") + *text;

@@ -35,7 +35,7 @@ k8s::object_key key_of(const std::string& crd_name) {
 
 json::object manifest(const std::string& crd_name) {
   for (const std::string& text : crd_manifests()) {
-    auto read = formats::parse_yaml(text, "deploy/crds/tenants");
+    auto read = formats::parse_kubernetes_yaml(text, "deploy/crds/tenants");
     if (!read || !read->is_object()) continue;
     json::object o = std::move(read->as_object());
     if (o.at("metadata").at("name").as_string() == crd_name) return o;

@@ -9,7 +9,7 @@ outcome<value> desired_values(const values_layers& layers) {
   value out{value::map_type{}};
   if (layers.install_crds) out.entries()["installCRDs"] = value(true).box();
   for (const values_file& file : layers.files) {
-    auto read = read_yaml(file.text);
+    auto read = read_go_yaml(file.text);
     if (!read) return problem{"chart values: " + file.path + ": " + read.error().text};
     if (read->is_nil()) continue;
     if (!read->is_any_map())

@@ -57,7 +57,7 @@ reactor::result<void> trial_tenants::start() {
   const auto& clusters = world_.clusters();
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     for (const std::string& crd : tenants::crd_manifests()) {
-      auto read = formats::parse_yaml(crd, "CRD");
+      auto read = formats::parse_kubernetes_yaml(crd, "CRD");
       if (!read) return read.error();
       clusters[i]->api().put(read->as_object());
     }

@@ -55,7 +55,7 @@ k8s::sim::api_server& trial_trustees::api(std::size_t cluster) {
 reactor::result<void> trial_trustees::start() {
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     for (const std::string& crd : simulation::trustee_manifests()) {
-      auto read = formats::parse_yaml(crd, "CRD");
+      auto read = formats::parse_kubernetes_yaml(crd, "CRD");
       if (!read) return read.error();
       api(i).put(read->as_object());
     }

@@ -111,7 +111,7 @@ std::map<std::string, std::string> daemons_select() {
   std::map<std::string, std::string> out;
   auto text = reactor::load_file(path, 1u << 20);
   if (!text) return out;
-  auto read = formats::parse_yaml(*text, path);
+  auto read = formats::parse_kubernetes_yaml(*text, path);
   if (!read) return out;
   for (const auto& [key, value] :
        read->at("spec").at("template").at("spec").at("nodeSelector").as_object())

@@ -133,7 +133,7 @@ TEST(OperatorConfig, T060_TheSampleIsTheDefaultsAndPassesAStrictDryRun) {
         std::string(WINDLASS_SOURCE_DIR) + "/deploy/examples/operator-config.yaml";
     auto text = reactor::load_file(path, 1u << 20);
     EXPECT_TRUE(text);
-    auto read = formats::parse_yaml(*text, path);
+    auto read = formats::parse_kubernetes_yaml(*text, path);
     EXPECT_TRUE(read) << (read ? "" : read.error().message());
     if (!read) co_return;
     const json::object sample = read->as_object();

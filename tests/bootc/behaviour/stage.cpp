@@ -75,7 +75,7 @@ awaitable<void> stage::set_up() {
 }
 
 awaitable<void> stage::install_crd(std::string name, rules which) {
-  auto document = formats::parse_yaml(
+  auto document = formats::parse_kubernetes_yaml(
       file(std::string(WINDLASS_SOURCE_DIR) + "/deploy/crds/" + name + ".yaml"), name);
   if (!document) {
     ADD_FAILURE() << document.error().message();

@@ -25,7 +25,7 @@ std::string sample(const std::string& name) {
     text += line + "\n";
   }
   if (name.ends_with(".json")) return text;
-  auto value = formats::parse_yaml(text, name);
+  auto value = formats::parse_kubernetes_yaml(text, name);
   return value ? boost::json::serialize(*value) : "unreadable: " + value.error().message();
 }
 

@@ -51,7 +51,7 @@ std::string all_of(const outcome<rendered_files>& files) {
 }
 
 std::string render(prepared_chart& c, const char* yaml, render_options options = {}) {
-  return all_of(c.render(*read_yaml_map(yaml), {}, default_capabilities(), options));
+  return all_of(c.render(*read_go_yaml_map(yaml), {}, default_capabilities(), options));
 }
 
 /// A gzipped tar with these files below "chart/".

@@ -85,7 +85,7 @@ protected:
   /// `revisions` looks at it.
   awaitable<void> left(std::string workspace, int revisions) {
     member& a = cluster("a");
-    a.api.put(formats::parse_yaml(its_kind, "crd")->as_object());
+    a.api.put(formats::parse_kubernetes_yaml(its_kind, "crd")->as_object());
     json::object o, metadata, spec, annotations;
     metadata["name"] = "acme";
     metadata["namespace"] = "default";

@@ -100,7 +100,7 @@ member::member(reactor::loop& l, std::string n)
   put_namespace("kube-system");
   put_namespace("default");
   for (const std::string& crd : crd_manifests()) {
-    auto read = formats::parse_yaml(crd, "crd");
+    auto read = formats::parse_kubernetes_yaml(crd, "crd");
     if (!read) throw std::runtime_error(read.error().message());
     api.put(read->as_object());
   }
