@@ -14,7 +14,6 @@ std::shared_ptr<prepared_chart> chart_cache::take(std::string_view digest) {
 std::shared_ptr<prepared_chart> chart_cache::find(std::string_view digest) {
   std::lock_guard lock(lock_);
   auto c = take(digest);
-  ++(c ? hits_ : misses_);
   shrink();  // a chart grows with its first render
   return c;
 }
@@ -52,13 +51,12 @@ void chart_cache::shrink() {
     bytes -= used_.back().chart->bytes();
     by_digest_.erase(used_.back().digest);
     used_.pop_back();
-    ++evictions_;
   }
 }
 
 chart_cache::figures chart_cache::look() const {
   std::lock_guard lock(lock_);
-  figures f{used_.size(), 0, hits_, misses_, evictions_};
+  figures f{used_.size()};
   for (const auto& e : used_) f.bytes += e.chart->bytes();
   return f;
 }

@@ -37,9 +37,6 @@ public:
   struct figures {
     std::size_t charts = 0;
     std::size_t bytes = 0;
-    std::uint64_t hits = 0;
-    std::uint64_t misses = 0;
-    std::uint64_t evictions = 0;
   };
   figures look() const;
 
@@ -58,7 +55,6 @@ private:
   mutable std::mutex lock_;
   order used_;                                                       // most recently used first
   reactor::keyed_map<std::string_view, order::iterator> by_digest_;  // keys live in used_
-  std::uint64_t hits_ = 0, misses_ = 0, evictions_ = 0;
 };
 
 }  // namespace helm

@@ -23,11 +23,6 @@ enum class cluster_state {
 };
 /// "Connecting", "CRDMissing": as people and metrics see it.
 std::string_view name_of(cluster_state s) noexcept;
-inline constexpr cluster_state all_cluster_states[] = {
-    cluster_state::connecting,   cluster_state::syncing,   cluster_state::live,
-    cluster_state::stale,        cluster_state::twin,      cluster_state::unreachable,
-    cluster_state::unauthorized, cluster_state::forbidden, cluster_state::crd_missing,
-    cluster_state::invalid};
 
 /// Nothing can be done there until somebody or something is mended.
 constexpr bool is_failure(cluster_state s) noexcept {

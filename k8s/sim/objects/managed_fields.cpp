@@ -181,7 +181,6 @@ json::value merged_list(const json::array& live, const json::array& applied, con
       if (k == stop) break;
     }
   };
-  std::map<std::string, bool> emitted;
   for (const json::value& l : live) {
     const std::string k = key(l);
     if (wanted.contains(k)) {
