@@ -136,8 +136,7 @@ std::vector<std::string> invariants::known_unhealthy(std::string_view image) con
   std::vector<std::string> out;
   for (const auto& [name, facts] : nodes_) {
     const std::string why = known_trouble(facts);
-    if (!why.empty() && (image.empty() || facts.desired == image))
-      out.push_back(name + " " + why);
+    if (!why.empty() && (image.empty() || facts.desired == image)) out.push_back(name + " " + why);
   }
   return out;
 }
@@ -177,7 +176,8 @@ void invariants::saw_pool(const k8s::sim::written& w) {
   if (const json::value* max = at(w.after, {"spec", "rollout", "maxUnavailable"}))
     max_unavailable_ = text(max);
   const std::string limit = text(at(w.after, {"spec", "rollout", "rebootTimeoutSeconds"}));
-  reboot_limit_ = limit.empty() ? std::chrono::minutes(30) : std::chrono::seconds(std::stoll(limit));
+  reboot_limit_ =
+      limit.empty() ? std::chrono::minutes(30) : std::chrono::seconds(std::stoll(limit));
 }
 
 void invariants::saw_budget(const k8s::sim::written& w) {
@@ -237,8 +237,7 @@ void invariants::count_disrupted() {
 }
 
 void invariants::violated(std::string sentence) {
-  ++count_;
-  if (violations_.size() < limit) violations_.push_back(cluster_ + ": " + std::move(sentence));
+  found(cluster_ + ": " + std::move(sentence));
 }
 
 }  // namespace simulation

@@ -2,6 +2,7 @@
 
 #include "k8s/sim/api_server.hpp"
 #include "reactor/plain/time.hpp"
+#include "simulation/judge.hpp"
 
 #include <boost/json/fwd.hpp>
 
@@ -26,7 +27,7 @@ namespace simulation {
 ///   halt     nobody takes a slot for an image with which two in slots have been unhealthy for two
 ///            minutes: they run it and are not Ready, were told to boot it and are Degraded, or
 ///            were told to and are not back after the time that the pool allows
-class invariants {
+class invariants : public judge {
 public:
   /// Of the process that is judged; its wall clock may jump.
   struct clocks {
@@ -46,9 +47,6 @@ public:
   /// When nothing moves any more: cordons left behind.
   void check_at_rest();
 
-  /// One sentence each, at most `limit` are kept; the count goes on.
-  const std::vector<std::string>& violations() const noexcept { return violations_; }
-  std::size_t violation_count() const noexcept { return count_; }
   /// The most nodes of this cluster that were disturbed at one moment.
   std::size_t max_disrupted() const noexcept { return max_disrupted_; }
   /// Nodes in slots that whoever watches the cluster must know to be unhealthy with `image`; of all
@@ -56,7 +54,6 @@ public:
   std::vector<std::string> known_unhealthy(std::string_view image = {}) const;
 
 private:
-  static constexpr std::size_t limit = 20;
   static constexpr reactor::nanoseconds noticed_within = std::chrono::minutes(2);
   struct node_facts {
     bool schedulable_before = true;  // when nobody held a slot on it
@@ -100,8 +97,7 @@ private:
   std::map<std::string, std::size_t, std::less<>> replicas_;  // app → expected pods
   std::string max_unavailable_ = "1";
   reactor::nanoseconds reboot_limit_ = std::chrono::minutes(30);  // 0: none
-  std::size_t member_count_ = 0, max_disrupted_ = 0, count_ = 0;
-  std::vector<std::string> violations_;
+  std::size_t member_count_ = 0, max_disrupted_ = 0;
 };
 
 }  // namespace simulation

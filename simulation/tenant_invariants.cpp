@@ -254,9 +254,7 @@ std::string tenant_invariants::unfinished() const {
 
 void tenant_invariants::violated(const cluster_facts& c, std::string_view tenant,
                                  const std::string& sentence) {
-  ++count_;
-  if (violations_.size() < limit)
-    violations_.push_back(c.at.name + ": Tenant " + std::string(tenant) + " " + sentence);
+  found(c.at.name + ": Tenant " + std::string(tenant) + " " + sentence);
 }
 
 }  // namespace simulation

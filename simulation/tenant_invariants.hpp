@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s/sim/api_server.hpp"
+#include "simulation/judge.hpp"
 
 #include <cstddef>
 #include <map>
@@ -22,7 +23,7 @@ namespace simulation {
 ///   disengaged   nobody writes records or statuses where the service has let go of the cluster
 ///   stopping     a service that ended in good order left no pending record
 ///   deletion     a Tenant does not go before its release
-class tenant_invariants {
+class tenant_invariants : public judge {
 public:
   struct place {
     std::string name;
@@ -52,12 +53,7 @@ public:
   /// Who has not, and why; empty: all have.
   std::string unfinished() const;
 
-  /// One sentence each, at most `limit` are kept; the count goes on.
-  const std::vector<std::string>& violations() const noexcept { return violations_; }
-  std::size_t violation_count() const noexcept { return count_; }
-
 private:
-  static constexpr std::size_t limit = 20;
   struct record {
     std::string status, version;
     bool inherited = false;  // pending since before the service of now
@@ -96,8 +92,6 @@ private:
   std::vector<cluster_facts> clusters_;
   std::string wanted_;
   std::map<std::string, std::string> version_of_;  // of a fingerprint, once it was noted
-  std::size_t count_ = 0;
-  std::vector<std::string> violations_;
 };
 
 }  // namespace simulation

@@ -244,9 +244,7 @@ std::string trustee_invariants::unfinished() const {
 
 void trustee_invariants::violated(const cluster_facts& c, const id& of,
                                   const std::string& sentence) {
-  ++count_;
-  if (violations_.size() < limit)
-    violations_.push_back(c.name + ": " + of.first + " " + of.second + " " + sentence);
+  found(c.name + ": " + of.first + " " + of.second + " " + sentence);
 }
 
 }  // namespace simulation

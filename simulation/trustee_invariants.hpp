@@ -2,6 +2,7 @@
 
 #include "k8s/sim/api_server.hpp"
 #include "reactor/plain/time.hpp"
+#include "simulation/judge.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -21,7 +22,7 @@ namespace simulation {
 ///   inputs    pods are only given ConfigMaps, Secrets and claims that are there
 ///   owners    nothing has two controllers, or goes from one that is there to a younger one
 ///   broken    no Deployment gets an image that nobody's catalogue ever named
-class trustee_invariants {
+class trustee_invariants : public judge {
 public:
   /// Names for sentences.
   trustee_invariants(std::vector<std::string> clusters, std::function<reactor::steady_time()> now);
@@ -44,12 +45,7 @@ public:
   /// Who is not, and why; empty: all are.
   std::string unfinished() const;
 
-  /// One sentence each, at most `limit` are kept; the count goes on.
-  const std::vector<std::string>& violations() const noexcept { return violations_; }
-  std::size_t violation_count() const noexcept { return count_; }
-
 private:
-  static constexpr std::size_t limit = 20;
   static constexpr std::string_view instances_ns = "default";
   /// A kind's plural, and the object's name: all are in one namespace.
   using id = std::pair<std::string, std::string>;
@@ -85,8 +81,6 @@ private:
   std::function<reactor::steady_time()> now_;
   std::string registry_;
   bool by_person_ = false;
-  std::size_t count_ = 0;
-  std::vector<std::string> violations_;
 };
 
 }  // namespace simulation

@@ -150,15 +150,24 @@ bool valid_utf8(std::string_view s) {
   return true;
 }
 
-std::string to_valid_utf8(std::string_view s) {
+namespace {
+
+template <class F>
+std::string mapped(std::string_view s, F f) {
   std::string out;
   out.reserve(s.size());
   while (!s.empty()) {
     auto d = decode_rune(s);
-    append_rune(out, d.rune);
+    append_rune(out, f(d.rune));
     s.remove_prefix(static_cast<std::size_t>(d.size));
   }
   return out;
+}
+
+}  // namespace
+
+std::string to_valid_utf8(std::string_view s) {
+  return mapped(s, [](char32_t r) { return r; });
 }
 
 bool is_letter(char32_t r) {
@@ -203,25 +212,11 @@ char32_t to_title(char32_t r) {
 }
 
 std::string upper(std::string_view s) {
-  std::string out;
-  out.reserve(s.size());
-  while (!s.empty()) {
-    auto d = decode_rune(s);
-    append_rune(out, to_upper(d.rune));
-    s.remove_prefix(static_cast<std::size_t>(d.size));
-  }
-  return out;
+  return mapped(s, to_upper);
 }
 
 std::string lower(std::string_view s) {
-  std::string out;
-  out.reserve(s.size());
-  while (!s.empty()) {
-    auto d = decode_rune(s);
-    append_rune(out, to_lower(d.rune));
-    s.remove_prefix(static_cast<std::size_t>(d.size));
-  }
-  return out;
+  return mapped(s, to_lower);
 }
 
 std::string quote(std::string_view s, char mark, quoting how) {
