@@ -153,9 +153,6 @@ logger::logger(std::function<wall_time()> clock, std::shared_ptr<log_sink> sink,
 bool logger::enabled(log_level level) const noexcept {
   return core_->sink && level >= core_->level;
 }
-void logger::set_level(log_level level) noexcept {
-  core_->level = level;
-}
 log_level logger::level() const noexcept {
   return core_->level;
 }

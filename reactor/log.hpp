@@ -92,8 +92,6 @@ public:
   /// The same logger with fields that each record carries.
   logger with(fields f) const;
   bool enabled(log_level level) const noexcept;
-  /// For this logger and everything it shares its sink with.
-  void set_level(log_level level) noexcept;
   log_level level() const noexcept;
 
 private:

@@ -3,7 +3,6 @@
 #include "k8s/views/lease.hpp"
 #include "k8s/views/node.hpp"
 #include "k8s/views/pod.hpp"
-#include "k8s/views/pod_disruption_budget.hpp"
 #include "k8s/views/secret.hpp"
 
 #include <cstdint>
@@ -75,7 +74,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as<node>(text);
   read_as<secret>(text);
   read_as<lease>(text);
-  read_as<pod_disruption_budget>(text);
   split(text);
   if (const auto selector = label_selector::parse(text)) {
     const auto again = label_selector::parse(selector->text());

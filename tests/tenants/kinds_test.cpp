@@ -70,14 +70,6 @@ TEST(TenantNames, AnOwnerReadsBackAndNothingElseDoes) {
     EXPECT_FALSE(names::read_owner(wrong)) << wrong;
 }
 
-TEST(TenantNames, EventsAreNamedAndReportedAsTheContractHasIt) {
-  EXPECT_EQ(names::event_name("acme", 1769080000000000000), "acme.1769080000000000000");
-  EXPECT_EQ(names::reporting_instance("pod-1", "host", "a"), "pod-1");
-  EXPECT_EQ(names::reporting_instance("", "host", "a"), "host");
-  EXPECT_EQ(names::reporting_instance("", "", "a"), "host-a");
-  EXPECT_EQ(names::reporting_instance(std::string(200, 'p'), "", "a").size(), 128u);
-}
-
 k8s::result<tenant> read(const std::string& rest, const std::string& meta = "") {
   return k8s::parse_view<tenant>(
       R"({"metadata":{"name":"acme","namespace":"default","uid":"u","resourceVersion":"5",)"

@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::size_t release_kept = 42, annotation_kept = 40, digits_kept = 10;
 constexpr std::size_t fingerprint_word = std::string_view("fingerprint-").size();
-constexpr std::size_t event_instance_limit = 128;
 
 /// The first `kept` characters without what no name ends in, and the beginning of the whole name's
 /// digest.
@@ -40,17 +39,6 @@ std::string deployment_release_name(std::string_view deployment) {
 std::string deployment_fingerprint_annotation(std::string_view secret_ns,
                                               std::string_view secret_name) {
   return fingerprint_annotation(std::string(secret_ns) + "." + std::string(secret_name));
-}
-
-std::string event_name(std::string_view object, std::int64_t unix_nanoseconds) {
-  return std::string(object) + "." + std::to_string(unix_nanoseconds);
-}
-
-std::string reporting_instance(std::string_view pod_name, std::string_view host_name,
-                               std::string_view cluster) {
-  const std::string own = "host-" + std::string(cluster);
-  const std::string_view said = !pod_name.empty() ? pod_name : !host_name.empty() ? host_name : own;
-  return std::string(said.substr(0, event_instance_limit));
 }
 
 }  // namespace helm::tenants::names

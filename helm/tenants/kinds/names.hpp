@@ -70,10 +70,4 @@ std::string deployment_release_name(std::string_view deployment);
 std::string deployment_fingerprint_annotation(std::string_view secret_ns,
                                               std::string_view secret_name);
 
-/// "acme.1769080000000000000": what an Event about the object is called.
-std::string event_name(std::string_view object, std::int64_t unix_nanoseconds);
-/// What reports Events: POD_NAME, else HOSTNAME, else "host-<cluster>"; at most 128 bytes.
-std::string reporting_instance(std::string_view pod_name, std::string_view host_name,
-                               std::string_view cluster);
-
 }  // namespace helm::tenants::names

@@ -204,10 +204,4 @@ failure not_decodable(const kind_info& kind, std::string_view why) {
                      " cannot be handled as a " + kind.kind + ": " + std::string(why));
 }
 
-failure internal(std::string message) {
-  failure f{500, "InternalError", "Internal error occurred: " + message};
-  f.details["causes"] = json::array{json::object{{"message", message}}};
-  return f;
-}
-
 }  // namespace k8s::sim

@@ -73,7 +73,6 @@ failure page_not_found();
 failure expired(std::string message);
 failure too_large_version(std::uint64_t asked, std::uint64_t current);
 failure unsupported_media(std::string_view got, std::string_view accepted);
-failure internal(std::string message);
 /// What the decoder says about a body of the wrong shape.
 failure not_decodable(const kind_info& kind, std::string_view why);
 

@@ -1,9 +1,7 @@
 #include "k8s/views/daemon_set.hpp"
 #include "k8s/views/lease.hpp"
-#include "k8s/views/namespace_.hpp"
 #include "k8s/views/node.hpp"
 #include "k8s/views/pod.hpp"
-#include "k8s/views/pod_disruption_budget.hpp"
 #include "k8s/views/secret.hpp"
 #include "tests/k8s/informer/objects.hpp"
 
@@ -69,12 +67,6 @@ TEST(SecretView, RefusesWhatIsNotBase64WithoutQuotingIt) {
   EXPECT_FALSE(parse_view<secret>(object(R"(,"data":{"k":"YQ==","k":"Yg=="})")));
 }
 
-TEST(NamespaceView, KnowsThatItEnds) {
-  const auto n = parse_view<namespace_>(object(R"(,"status":{"phase":"Terminating"})"));
-  ASSERT_TRUE(n);
-  EXPECT_TRUE(n->terminating);
-}
-
 TEST(DaemonSetView, HasItsFigures) {
   const auto d = parse_view<daemon_set>(object(
       R"(,"status":{"observedGeneration":3,"desiredNumberScheduled":4,"numberReady":3,"updatedNumberScheduled":2,"numberAvailable":1})"));
@@ -93,22 +85,6 @@ TEST(LeaseView, HasHolderAndTimes) {
   EXPECT_EQ(l->holder, "a");
   EXPECT_EQ(l->duration_seconds, 15);
   EXPECT_EQ(l->renewed - l->acquired, std::chrono::milliseconds(10'500));
-}
-
-TEST(BudgetView, SelectsAsPolicyV1Says) {
-  const string_map web{{"app", "web"}};
-  const auto some = parse_view<pod_disruption_budget>(object(
-      R"(,"spec":{"selector":{"matchLabels":{"app":"web"}}},"status":{"observedGeneration":3,"disruptionsAllowed":1})"));
-  ASSERT_TRUE(some);
-  EXPECT_TRUE(some->selector.matches(web));
-  EXPECT_TRUE(some->is_current());
-  EXPECT_EQ(some->disruptions_allowed, 1);
-  const auto all = parse_view<pod_disruption_budget>(object(R"(,"spec":{"selector":{}})"));
-  const auto none = parse_view<pod_disruption_budget>(object(R"(,"spec":{})"));
-  ASSERT_TRUE(all && none);
-  EXPECT_TRUE(all->selector.matches(web));
-  EXPECT_FALSE(none->selector.matches(web));
-  EXPECT_FALSE(none->is_current());
 }
 
 }  // namespace
