@@ -121,16 +121,16 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
     auto forecast = co_await preview(name, plan_view::all_staged);
     if (!now || !forecast) continue;
     const std::string* assumed = options_.assumed ? options_.assumed->of(name) : nullptr;
-    const node_pool* pool = views_.pools.find("", name);
+    const node_pool* asks = pool(name);
     assumption what_if;
-    if (assumed && pool)
+    if (assumed && asks)
       what_if = assumption_of(*assumed, reconciler_.tag_of(name), *now, *forecast);
     units::plan_row row = shown(name, *now, *forecast);
     row.notes = std::move(what_if.notes);
     row.steps = what_if.steps;
     row.unresolved = std::move(what_if.unresolved);
     row.is_absent = what_if.is_absent;
-    if (assumed && pool) row.past_steps = past_steps(*pool);
+    if (assumed && asks) row.past_steps = past_steps(*asks);
     row.units.reserve(now->units.size());
     const std::string followed = followed_by(now->status), offered = now->status.available_digest;
     const std::string left = returned_from(now->status);

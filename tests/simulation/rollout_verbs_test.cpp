@@ -351,7 +351,7 @@ TEST_F(RolloutVerbs, TheServiceNotesWhatOthersAskedForAndHowLongItTook) {
     cli::rollout_arguments next = ask(verb::set_image);
     s = co_await say(std::move(next), &there);
     EXPECT_NE(s.text.find("takes about "), std::string::npos) << s.text;
-    EXPECT_NE(s.text.find("rollouts on record"), std::string::npos) << s.text;
+    EXPECT_NE(s.text.find("the median of 6 rollouts"), std::string::npos) << s.text;
   });
 }
 

@@ -60,8 +60,10 @@ json::object history_patch(const json::object& object, const node_pool_status& n
 
 std::vector<reactor::nanoseconds> past_steps(const node_pool& pool) {
   std::vector<reactor::nanoseconds> out;
-  for (const units::target_record& r : records_of(pool))
-    if (const auto step = units::step_time(r)) out.push_back(*step);
+  for (const units::target_record& r : records_of(pool)) {
+    const bool is_first = r.revision == 1;  // which nodes may have run before the pool was made
+    if (const auto step = is_first ? std::nullopt : units::step_time(r)) out.push_back(*step);
+  }
   return out;
 }
 

@@ -20,7 +20,8 @@ bool is_history_behind(const node_pool& pool, const node_pool_status& now);
 boost::json::object history_patch(const boost::json::object& object, const node_pool_status& now,
                                   std::size_t at_once);
 
-/// What a step took in each rollout that the pool's record has from beginning to end.
+/// What a step took in each rollout that the pool's record has from beginning to end; the first
+/// image of a pool is none.
 std::vector<reactor::nanoseconds> past_steps(const node_pool& pool);
 
 }  // namespace bootc
