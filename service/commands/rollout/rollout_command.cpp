@@ -489,7 +489,7 @@ void show_changes(const std::vector<change>& all, const fleet_overview& planned,
   for (const auto& [why, clusters] : warned)
     text += folded(page("warning: ") + clusters + ": " + why + "\n", width_of(r), 2);
   if (r.arguments.what == verb::set_image)
-    text += page("\n") +
+    text += page("\nThe plan with it: ") +
             plan_text(planned, is_wide(r) ? extent::wide : extent::usual, r.out.tint, width_of(r)) +
             "\n";
   if (!r.arguments.yes) text += "Nothing was written; --yes does it.\n";
