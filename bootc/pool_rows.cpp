@@ -5,6 +5,7 @@
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/assumption.hpp"
+#include "bootc/pool/notes/image_history.hpp"
 #include "reactor/loop.hpp"
 #include "registry/image_ref.hpp"
 
@@ -94,12 +95,12 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   return row;
 }
 
-/// A tag that is only assumed is asked for here: who only looks makes no passes.
+/// An image that is only assumed is asked for here: who only looks makes no passes.
 awaitable<void> bootc_cluster::resolve_assumed(std::string pool) {
   const std::string* ref = options_.assumed ? options_.assumed->of(pool) : nullptr;
   const auto image = ref ? registry::parse_image_ref(*ref)
                          : reactor::result<registry::image_ref>(registry::image_ref());
-  if (!ref || !image || !image->digest.empty() || !options_.tags) co_return;
+  if (!ref || !image || !options_.tags) co_return;
   const reactor::steady_time until = loop_.now() + longest_resolution;
   while (!stopping_ && loop_.now() < until) {
     reconciler_.follow_tag(pool);
@@ -120,10 +121,16 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
     auto forecast = co_await preview(name, plan_view::all_staged);
     if (!now || !forecast) continue;
     const std::string* assumed = options_.assumed ? options_.assumed->of(name) : nullptr;
-    std::vector<std::string> notes =
-        assumed ? rollout_notes(*assumed, *now, *forecast) : std::vector<std::string>();
+    const node_pool* asks = pool(name);
+    assumption what_if;
+    if (assumed && asks)
+      what_if = assumption_of(*assumed, reconciler_.tag_of(name), *now, *forecast);
     units::plan_row row = shown(name, *now, *forecast);
-    row.notes = std::move(notes);
+    row.notes = std::move(what_if.notes);
+    row.steps = what_if.steps;
+    row.unresolved = std::move(what_if.unresolved);
+    row.is_absent = what_if.is_absent;
+    if (assumed && asks) row.past_steps = past_steps(*asks);
     row.units.reserve(now->units.size());
     const std::string followed = followed_by(now->status), offered = now->status.available_digest;
     const std::string left = returned_from(now->status);

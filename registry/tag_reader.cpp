@@ -55,6 +55,7 @@ awaitable<answer<std::string>> tag_reader::ask(std::string host, image_ref of, s
   at.registry = std::move(host);
   at.repository = of.name.substr(of.name.find('/') + 1);
   at.tag = of.effective_tag();
+  at.digest = of.digest;
   registry_login login;
   std::string credential;
   const std::string shown = login_shown(with.get(), at);

@@ -33,8 +33,8 @@ struct pull_secret {
 class tag_source {
 public:
   virtual ~tag_source() = default;
-  /// The digest that the tag names now; `known` is what it named last time. `with` null = nobody in
-  /// particular.
+  /// The digest that the tag names now, or the reference's own once the registry has shown that it
+  /// is there; `known` is what the tag named last time. `with` null = nobody in particular.
   virtual awaitable<answer<std::string>> digest_of(image_ref of, std::string known,
                                                    std::shared_ptr<const pull_secret> with) = 0;
   /// Nobody asks any more: connections are closed. It may be asked again.

@@ -3,6 +3,7 @@
 #include "app/api/hold.hpp"
 #include "app/api/row_problem.hpp"
 #include "app/api/unit.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <string>
@@ -31,6 +32,12 @@ struct plan_row {
   std::vector<std::string> start;       // who goes next, in order
   std::vector<hold> forecast;           // why all others will wait then
   std::vector<std::string> notes;       // what else has to be known before; sentences
+  /// Of a target that is only assumed: how many steps follow one another at least, what one took
+  /// in each rollout on record, and why the target cannot be looked up (empty: it was).
+  std::size_t steps = 0;
+  std::vector<reactor::nanoseconds> past_steps;
+  std::string unresolved;
+  bool is_absent = false;  // unresolved since the registry has no such image
   /// Every unit runs the target, nothing is left to do, and no condition says that anything is
   /// wrong.
   bool is_done() const noexcept {

@@ -12,18 +12,21 @@ void assume_image(pool_world& world, const std::string& ref) {
   ++world.pool.meta.generation;
 }
 
-std::vector<std::string> rollout_notes(const std::string& ref, const rollout_plan& now,
-                                       const rollout_plan& forecast) {
-  std::vector<std::string> out;
+assumption assumption_of(const std::string& ref, const std::optional<tag_resolution>& looked_up,
+                         const rollout_plan& now, const rollout_plan& forecast) {
+  assumption out;
+  if (!looked_up || looked_up->ref != ref)
+    out.unresolved = "no registry was asked";
+  else if (looked_up->digest.empty())
+    out.unresolved = looked_up->error.empty() ? "the registry has not answered" : looked_up->error;
+  out.is_absent = !out.unresolved.empty() && looked_up && looked_up->is_absent;
   const std::string& target = now.status.target_digest;
-  if (target.empty() || !ref.ends_with("@" + target)) {
-    const condition* wrong = find_condition(now.status.conditions, pool_condition::degraded);
-    out.push_back("as if the image were " + ref +
-                  (wrong && wrong->reason == pool_reason::tag_resolution_error
-                       ? "; " + wrong->message
-                   : target.empty() ? "; what it names is not known"
-                                    : ", which names " + target + " now"));
-  }
+  const bool names_itself = !target.empty() && ref.ends_with("@" + target);
+  if (!names_itself || !out.unresolved.empty())
+    out.notes.push_back("as if the image were " + ref +
+                        (!out.unresolved.empty() ? "; it could not be looked up: " + out.unresolved
+                         : target.empty()        ? "; what it names is not known"
+                                                 : ", which names " + target + " now"));
   if (target.empty()) return out;
   std::size_t fetch = 0, move = 0;
   for (const unit& u : now.units) {
@@ -32,14 +35,15 @@ std::vector<std::string> rollout_notes(const std::string& ref, const rollout_pla
     if (u.state == unit_state::pending || u.state == unit_state::staging) ++fetch;
   }
   if (move == 0) {
-    out.push_back("every node runs it already");
+    out.notes.push_back("every node runs it already");
     return out;
   }
   const std::size_t at_once = std::max<std::size_t>(forecast.capacity, 1);
-  out.push_back(std::to_string(fetch) + (fetch == 1 ? " node fetches" : " nodes fetch") + " it; " +
-                std::to_string(move) + (move == 1 ? " node boots" : " nodes boot") + " it in " +
-                std::to_string((move + at_once - 1) / at_once) + " steps or more, " +
-                std::to_string(at_once) + " at once");
+  out.steps = (move + at_once - 1) / at_once;
+  out.notes.push_back(std::to_string(fetch) + (fetch == 1 ? " node fetches" : " nodes fetch") +
+                      " it; " + std::to_string(move) + (move == 1 ? " node boots" : " nodes boot") +
+                      " it in " + std::to_string(out.steps) + " steps or more, " +
+                      std::to_string(at_once) + " at once");
   return out;
 }
 

@@ -13,6 +13,7 @@ struct tag_resolution {
   std::string digest;  // the newest good answer of this process; empty = none yet
   std::string error;   // why the last attempt failed; empty = it did not
   std::optional<reactor::wall_time> next;  // when it is asked again
+  bool is_absent = false;  // the last attempt failed because the registry has no such image
   friend bool operator==(const tag_resolution&, const tag_resolution&) = default;
 };
 

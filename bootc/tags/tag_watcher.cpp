@@ -10,7 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string key_of(const tag_watcher::wish& w) {
-  return w.image.name + ":" + w.image.effective_tag() + " " + (w.secret ? w.secret->id : "");
+  return w.image.name + ":" + w.image.effective_tag() + "@" + w.image.digest + " " +
+         (w.secret ? w.secret->id : "");
 }
 
 }  // namespace
@@ -133,12 +134,14 @@ void tag_watcher::note(tag& t, registry::answer<std::string> answered) {
       log_.info("a tag names another image", {{"ref", t.answer.ref}, {"digest", *answered}});
     t.answer.digest = std::move(*answered);
     t.answer.error.clear();
+    t.answer.is_absent = false;
     return;
   }
   if (t.answer.error.empty())
     log_.warning("a tag cannot be resolved",
                  {{"ref", t.answer.ref}, {"why", answered.error().text}});
   t.answer.error = answered.error().text;
+  t.answer.is_absent = answered.error().code == registry::errc::not_found;
 }
 
 awaitable<void> tag_watcher::stop() {

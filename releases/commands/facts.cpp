@@ -84,7 +84,10 @@ private:
                                "', more than " + std::to_string(settings_.most_tags) +
                                "; name fewer with --filter, or more with --limit");
     std::sort(wanted.begin(), wanted.end());
+    const fact_settings::told tell = settings_.asks ? settings_.asks(whole) : nullptr;
+    std::size_t asked = 0;
     for (const std::string& tag : wanted) {
+      if (tell) tell(asked++, wanted.size());
       registry::oci_reference one = repository;
       one.tag = tag;
       const std::string ref = name + ":" + tag, known = known_of(ref);

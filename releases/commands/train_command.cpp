@@ -1,6 +1,7 @@
 #include "app/exit_code.hpp"
 #include "app/login_helpers.hpp"
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/run_to_end.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/time.hpp"
@@ -348,6 +349,9 @@ reactor::awaitable<result<void>> write_facts(reactor::loop& l, const train_argum
     if (!known) co_return known.error();
     add_known(*known, *settings);
   }
+  settings->asks = [](const std::string& repository) {
+    return told_to_a_person("asking " + repository, "tags");
+  };
   std::vector<std::string> notes;
   auto facts = co_await collect_facts(l, client, packs, std::move(*settings), notes);
   if (!facts) co_return facts.error();

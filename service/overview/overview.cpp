@@ -3,6 +3,7 @@
 #include "service/overview/overview.hpp"
 
 #include "app/output.hpp"
+#include "service/overview/how_long.hpp"
 #include "service/overview/pack_view.hpp"
 
 #include <boost/json.hpp>
@@ -481,7 +482,7 @@ json::object status_cluster_json(const cluster_overview& c) {
 }
 
 json::object plan_json(const fleet_overview& f) {
-  return fleet_json(f, [](const plan_row& r, json::object& row) {
+  return fleet_json(f, [&f](const plan_row& r, json::object& row) {
     json::array start, actions;
     for (const std::string& name : r.start) start.push_back(json::string(name));
     for (const units::planned_action& a : r.actions)
@@ -501,6 +502,8 @@ json::object plan_json(const fleet_overview& f) {
     json::array notes;
     for (const std::string& note : r.notes) notes.emplace_back(note);
     if (!notes.empty()) row["notes"] = std::move(notes);
+    add_how_long(row, f, r);
+    if (!r.unresolved.empty()) row["unresolved"] = r.unresolved;
   });
 }
 
@@ -593,6 +596,8 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
             text += folded(page("  ") + u.name + ": " + text_of(*step) + "\n", columns, 4);
         for (const std::string& note : r.notes)
           text += folded(page("  note: ") + note + "\n", columns, 8);
+        if (const auto takes = how_long_of(f, r))
+          text += folded(page("  note: ") + text_of(*takes, r.steps) + "\n", columns, 8);
         text += grouped_holds(r.forecast, how, tint, columns);
         if (how == extent::wide)
           for (const units::planned_action& p : r.actions)

@@ -262,6 +262,7 @@ TEST_F(Promotion, OfTwoAtOnceThatDifferNoMoreThanOneSaysThatItIsDone) {
 
 TEST_F(Promotion, FactsOfARegistryThatFailsInTheMiddleAreNone) {
   policies::host packs(l, policies::host::options());
+  std::string told;
   const auto look = [&](std::size_t from, trouble what) {
     std::optional<reactor::result<boost::json::object>> out;
     std::size_t asked = 0;
@@ -275,6 +276,11 @@ TEST_F(Promotion, FactsOfARegistryThatFailsInTheMiddleAreNone) {
         settings.registry = "reg:5000";
         settings.images = {"staged/kbs", "kbs"};
         settings.known["staged/kbs:abc-s390x"] = plan.retags[1].digest;
+        settings.asks = [&told](const std::string& repository) {
+          return [&told, repository](std::size_t done, std::size_t of) {
+            told += repository + " " + std::to_string(done) + "/" + std::to_string(of) + "\n";
+          };
+        };
         out.emplace(co_await collect_facts(l, c, packs, std::move(settings), notes));
       }
       asked = server.asked();
@@ -288,6 +294,9 @@ TEST_F(Promotion, FactsOfARegistryThatFailsInTheMiddleAreNone) {
   ASSERT_TRUE(whole) << whole.error().message();
   EXPECT_EQ(whole->at("images").as_array().size(), 5u);
   EXPECT_GT(asked, 6u);
+  // Before each question, who waits for it is told.
+  EXPECT_THAT(told, HasSubstr("reg:5000/staged/kbs 0/2\n"));
+  EXPECT_THAT(told, HasSubstr("reg:5000/kbs 2/3\n"));
   for (const trouble what : all_troubles) {
     if (what == trouble::other_content) continue;  // that is a fact
     for (std::size_t at = 0; at < asked; ++at) {

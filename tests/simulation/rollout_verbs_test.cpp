@@ -1,5 +1,6 @@
 // `windlass rollout` as a person uses it beside a running service: what is shown, what is written,
 // and where.
+#include "app/api/assumed_targets.hpp"
 #include "bootc/registry_settings.hpp"
 #include "cli/apis.hpp"
 #include "reactor/loop.hpp"
@@ -24,6 +25,21 @@ using verb = cli::rollout_arguments::command;
 struct said {
   int code = -1;
   std::string text, bytes, complaint;
+};
+
+/// A registry that answers the same to whoever asks.
+class answers final : public registry::tag_source {
+public:
+  explicit answers(registry::answer<std::string> answer) : answer_(std::move(answer)) {}
+  registry::awaitable<registry::answer<std::string>> digest_of(
+      registry::image_ref of, std::string, std::shared_ptr<const registry::pull_secret>) override {
+    asked += of.digest + " ";
+    co_return answer_;
+  }
+  std::string asked;
+
+private:
+  registry::answer<std::string> answer_;
 };
 
 /// Three clusters of two nodes; "cluster-001" is labelled env=test, the others env=prod.
@@ -51,10 +67,19 @@ protected:
     a.timeout = 15s;
     return a;
   }
-  awaitable<said> say(cli::rollout_arguments a) {
+  /// `images`: what set-image asks, as the program has it; null: it asks none.
+  awaitable<said> say(cli::rollout_arguments a, registry::tag_source* images = nullptr) {
     cli::service_options o = cli::with_all_apis();
     o.home = world_->home();
     o.does = units::mode::look;
+    if (images) {
+      bootc::settings s;
+      auto assumed = std::make_shared<units::assumed_targets>();
+      assumed->by_row[a.pool] = a.image;
+      s.assumed = std::move(assumed);
+      s.tags = images;
+      bootc::set_up(units::named(o.apis, "bootc"), std::move(s));
+    }
     cli::service looking(loop_, std::move(o), reactor::logger());
     auto started = co_await looking.start();
     EXPECT_TRUE(started);
@@ -254,6 +279,80 @@ TEST_F(RolloutVerbs, ApproveWhatATagOffersWhereItIsAskedFor) {
         EXPECT_EQ(moved(), "1 2 3");
       },
       &registry);
+}
+
+TEST_F(RolloutVerbs, SetImageLooksTheImageUpAndAsksThePlannerFirst) {
+  go([this]() -> awaitable<void> {
+    answers there(new_digest());
+    cli::rollout_arguments a = ask(verb::set_image);
+    said s = co_await say(std::move(a), &there);
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_NE(there.asked.find(new_digest()), std::string::npos) << there.asked;
+    EXPECT_NE(s.text.find("goes first: "), std::string::npos) << s.text;
+    EXPECT_NE(s.text.find("2 nodes fetch it; 2 nodes boot it in 2 steps or more"),
+              std::string::npos)
+        << s.text;
+    EXPECT_NE(s.text.find("how long it takes is not known"), std::string::npos) << s.text;
+    EXPECT_EQ(s.text.find("warning: "), std::string::npos) << s.text;
+    EXPECT_EQ(wishes(), "old old old");
+  });
+}
+
+TEST_F(RolloutVerbs, SetImageAsksForNoImageThatTheRegistryDoesNotHave) {
+  go([this]() -> awaitable<void> {
+    answers absent(registry::failed(registry::errc::not_found, "manifest unknown"));
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    said s = co_await say(std::move(a), &absent);
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.text.find("manifest unknown; --no-lookup asks for it all the same"),
+              std::string::npos)
+        << s.text;
+    EXPECT_EQ(wishes(), "old old old");
+    cli::rollout_arguments trusting = ask(verb::set_image);
+    trusting.yes = trusting.no_lookup = true;
+    trusting.list.clusters = {"cluster-001"};
+    s = co_await say(std::move(trusting), &absent);
+    EXPECT_EQ(s.code, 0) << s.text;
+    EXPECT_EQ(wishes(), "new old old");
+    // A registry that is reached from its clusters alone.
+    answers away(registry::failed(registry::errc::unavailable, "no route to host"));
+    cli::rollout_arguments warned = ask(verb::set_image);
+    warned.yes = true;
+    s = co_await say(std::move(warned), &away);
+    EXPECT_EQ(s.code, 0) << s.text;
+    EXPECT_NE(s.text.find("warning: "), std::string::npos) << s.text;
+    EXPECT_NE(s.text.find("no route to host"), std::string::npos) << s.text;
+    EXPECT_EQ(wishes(), "new new new");
+  });
+}
+
+TEST_F(RolloutVerbs, TheServiceNotesWhatOthersAskedForAndHowLongItTook) {
+  go([this]() -> awaitable<void> {
+    for (simulation::pool_cluster* c : world_->pools()) c->set_image(simulation::new_image);
+    co_await loop_.sleep_for(30min);
+    EXPECT_EQ(moved(), "1 2 3");
+    for (simulation::pool_cluster* c : world_->pools()) c->set_image(simulation::middle_image);
+    co_await loop_.sleep_for(30min);
+    cli::rollout_arguments told = ask(verb::history);
+    told.list.output.format = cli::output_format::json;
+    said s = co_await say(std::move(told));
+    const json::value document = json::parse(s.bytes);
+    for (const json::value& cluster : document.at("clusters").as_array()) {
+      const json::array& all = cluster.at("history").as_array();
+      EXPECT_EQ(all.size(), 3u) << s.bytes;
+      for (const json::value& one : all) {
+        EXPECT_TRUE(one.as_object().contains("done")) << s.bytes;
+        EXPECT_EQ(one.at("units").to_number<int>(), 2) << s.bytes;
+        EXPECT_EQ(one.at("atOnce").to_number<int>(), 1) << s.bytes;
+      }
+    }
+    answers there(new_digest());
+    cli::rollout_arguments next = ask(verb::set_image);
+    s = co_await say(std::move(next), &there);
+    EXPECT_NE(s.text.find("takes about "), std::string::npos) << s.text;
+    EXPECT_NE(s.text.find("the median of 6 rollouts"), std::string::npos) << s.text;
+  });
 }
 
 TEST_F(RolloutVerbs, UndoGoesBackAndHistoryTellsBothAndWho) {

@@ -3,6 +3,7 @@
 #include "app/api/row_figures.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/news.hpp"
+#include "bootc/pool/notes/image_history.hpp"
 #include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "k8s/client/race.hpp"
@@ -39,7 +40,7 @@ node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, c
       teller_(l, views, settings_) {}
 
 awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string pool,
-                                                                       plan_view of) {
+                                                                     plan_view of) {
   if (!views_.pools.find("", pool)) co_return std::nullopt;
   rollout_plan out = co_await reader_.plan(std::move(pool), of);
   co_return out;
@@ -175,8 +176,10 @@ std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan)
 
 awaitable<void> node_pool_reconciler::keep_to_seen_slots(pass_steps& steps) {
   auto as_seen = co_await writer_.slots_are_as_seen();
-  if (!as_seen) steps.take_no_slot(as_seen.error());
-  else if (!*as_seen) steps.take_no_slot();
+  if (!as_seen)
+    steps.take_no_slot(as_seen.error());
+  else if (!*as_seen)
+    steps.take_no_slot();
 }
 
 awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::act(
@@ -218,6 +221,10 @@ awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::ac
     auto written = co_await writer_.write_status(pool, plan.status);
     if (written) teller_.tell_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
+  }
+  if (!is_unwritten && !first_failure && is_history_behind(pool, plan.status)) {
+    auto noted = co_await writer_.write_history(pool, plan.status, plan.capacity);
+    if (!noted) first_failure = noted.error();
   }
   // What goes along with a step is said once the step is made.
   for (const std::string& node : steps.stopped()) to_note.erase(node);

@@ -215,9 +215,11 @@ awaitable<rollout_plan> pool_reader::plan(std::string pool, plan_view of) {
 }
 
 std::string pool_reader::image_of(const node_pool& pool) const {
-  const std::string* assumed =
-      settings_.assumed ? settings_.assumed->of(pool.meta.name.str()) : nullptr;
-  return assumed ? *assumed : pool.spec.image_ref;
+  return is_assumed(pool) ? *settings_.assumed->of(pool.meta.name.str()) : pool.spec.image_ref;
+}
+
+bool pool_reader::is_assumed(const node_pool& pool) const {
+  return settings_.assumed && settings_.assumed->of(pool.meta.name.str());
 }
 
 std::optional<tag_resolution> pool_reader::tag_of(const std::string& pool) const {
@@ -231,7 +233,9 @@ void pool_reader::follow_tag(const std::string& pool) {
   auto image = p ? registry::parse_image_ref(image_of(*p))
                  : reactor::result<registry::image_ref>(
                        reactor::make_fault(reactor::errc::not_found, "", ""));
-  if (!image || !image->digest.empty() || p->meta.deleting()) return settings_.tags->leave(who);
+  // A digest is what it is; only of one that nodes do not run yet is it asked whether it is there.
+  const bool names_itself = image && !image->digest.empty() && !is_assumed(*p);
+  if (!image || names_itself || p->meta.deleting()) return settings_.tags->leave(who);
   tag_watcher::wish w;
   w.image = std::move(*image);
   w.ref = image_of(*p);

@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/news.hpp"
+#include "bootc/pool/notes/image_history.hpp"
 #include "bootc/pool/reconciler/action_patch.hpp"
 #include "bootc/pool/reconciler/pass_steps.hpp"
 #include "k8s/client/client.hpp"
@@ -247,6 +248,20 @@ awaitable<k8s::result<void>> pool_writer::write_status(node_pool pool, node_pool
   pool_writes_.wrote(pool.meta.key(), pool.meta.uid, answer->meta.resource_version);
   if (!status.policy_waits.empty() && !answer->has_policy_holds)
     waits_pruned_until_ = loop_.now() + pruned_for;
+  co_return k8s::result<void>();
+}
+
+awaitable<k8s::result<void>> pool_writer::write_history(node_pool pool, node_pool_status status,
+                                                        std::size_t at_once) {
+  const k8s::object_key key = pool.meta.key();
+  // The view has no managedFields, which say who asked for the image.
+  auto object = co_await api_.get(node_pools(), key);
+  if (!object) co_return object.error();
+  json::object patch = history_patch(*object, status, at_once);
+  const auto answer = receipt_of(co_await api_.merge_patch_text(node_pools(), key, std::move(patch),
+                                                                std::string(), manager()));
+  if (!answer) co_return answer.error();
+  pool_writes_.wrote(key, answer->meta.uid, answer->meta.resource_version);
   co_return k8s::result<void>();
 }
 

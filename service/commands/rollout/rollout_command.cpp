@@ -1,9 +1,11 @@
 // `windlass rollout`: what a person would edit on each cluster, shown first.
+#include "app/api/assumed_targets.hpp"
+#include "app/api/target_history.hpp"
 #include "app/nearest.hpp"
 #include "app/progress.hpp"
 #include "reactor/loop.hpp"
 #include "service/commands/rollout/rollout.hpp"
-#include "service/commands/rollout/target_history.hpp"
+#include "service/overview/how_long.hpp"
 #include "service/overview/overview.hpp"
 
 #include <boost/json.hpp>
@@ -14,6 +16,7 @@
 namespace cli {
 
 using namespace app;
+using units::target_record;
 
 namespace {
 
@@ -30,7 +33,8 @@ struct change {
   json::object patch;
   std::vector<target_record> history = {};  // where the target changes: with this change
   bool written = false;
-  std::string error = {};
+  std::string error = {}, warning = {};
+  const units::plan_row* planned = nullptr;  // set-image: the row as it would be
 };
 
 struct rolling {
@@ -230,7 +234,7 @@ reactor::awaitable<std::string> user_at(rolling& r, k8s::cluster* on) {  // borr
   json::object body;
   auto said =
       co_await on->api().create(std::move(reviews), std::move(no_namespace), std::move(body));
-  const std::string user = said ? text_at(*said, {"status", "userInfo", "username"}) : "";
+  const std::string user = said ? units::text_at(*said, {"status", "userInfo", "username"}) : "";
   r.users[cluster] = user;
   co_return user;
 }
@@ -238,7 +242,7 @@ reactor::awaitable<std::string> user_at(rolling& r, k8s::cluster* on) {  // borr
 /// What the field is called of which the API says that it is the target.
 std::vector<std::string> target_field(const units::api::edits& by, const std::string& target) {
   const auto patch = by.retarget(target);
-  const auto fields = patch ? fields_of(*patch) : std::vector<std::vector<std::string>>();
+  const auto fields = patch ? units::fields_of(*patch) : std::vector<std::vector<std::string>>();
   return fields.empty() ? std::vector<std::string>() : fields.front();
 }
 constexpr const char* any_target = "example.com/any:tag";
@@ -246,10 +250,10 @@ constexpr const char* any_target = "example.com/any:tag";
 /// Whose value a change would overwrite, and why that does not last.
 std::string kept_by_others(const json::object& object, const json::object& patch,
                            const std::string& ours) {
-  for (const auto& field : fields_of(patch))
-    for (const field_owner& owner : owners_of(object, field))
-      if (!is_by_hand(owner.manager, ours))
-        return text_of_field(field) + " is managed by \"" + owner.manager +
+  for (const auto& field : units::fields_of(patch))
+    for (const units::field_owner& owner : units::owners_of(object, field))
+      if (!units::is_by_hand(owner.manager, ours))
+        return units::text_of_field(field) + " is managed by \"" + owner.manager +
                "\", which would put its own value back; change it there, or write it here all "
                "the same with --force";
   return {};
@@ -264,23 +268,24 @@ reactor::awaitable<void> complete(rolling& r, change& one, const units::api::edi
     one.error = "the cluster left the fleet";
     co_return;
   }
-  if (!r.arguments.force) one.error = kept_by_others(object, one.patch, on->api().field_manager());
+  if (!r.arguments.force && one.error.empty())
+    one.error = kept_by_others(object, one.patch, on->api().field_manager());
   const auto field = target_field(by, any_target);
-  const auto written = fields_of(one.patch);
+  const auto written = units::fields_of(one.patch);
   if (written.size() != 1 || written.front() != field) co_return;
-  one.history = history_of(object, field, std::move(outcome));
+  one.history = units::history_of(object, field, std::move(outcome));
   target_record next;
   next.target = one.to;
   next.manager = on->api().field_manager();
   next.by = co_await user_at(r, on);
   next.at = reactor::format_rfc3339(r.loop.wall());
-  add_record(one.history, std::move(next));
+  units::add_record(one.history, std::move(next));
   json::object annotations;
-  annotations[history_annotation] = annotation_of(one.history);
+  annotations[units::history_annotation] = units::annotation_of(one.history);
   json::object metadata;
   metadata["annotations"] = std::move(annotations);
   // What was looked at is what is changed.
-  metadata["resourceVersion"] = text_at(object, {"metadata", "resourceVersion"});
+  metadata["resourceVersion"] = units::text_at(object, {"metadata", "resourceVersion"});
   one.patch["metadata"] = std::move(metadata);
 }
 
@@ -302,6 +307,16 @@ std::vector<place> places_in(const fleet_overview& f, const rolling& r) {
   return all;
 }
 
+/// An image that the registry does not have is not asked for; one of which it is not known is, with
+/// a warning: a registry may be reached from its clusters alone.
+void note_lookup(const units::plan_row& row, const rollout_arguments& a, change& to) {
+  if (a.what != verb::set_image || row.unresolved.empty()) return;
+  if (row.is_absent && !a.no_lookup)
+    to.error = row.unresolved + "; --no-lookup asks for it all the same";
+  else
+    to.warning = "the image could not be looked up: " + row.unresolved;
+}
+
 /// The change of one row; where it cannot be made, with the reason.
 /// Errors: what the command line asks for means nothing.
 reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  // borrowed
@@ -312,11 +327,16 @@ reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  /
     one.error = object.error().message();
     co_return one;
   }
+  // The row is planned as if the change were made.
+  if (r.arguments.what == verb::set_image) {
+    one.from = units::text_at(*object, target_field(by, any_target));
+    one.planned = at.row;
+  }
   std::string outcome = outcome_of(*at.row);
   rollout_arguments wanted = r.arguments;
   if (wanted.what == verb::undo) {
-    const auto known = history_of(*object, target_field(by, any_target), outcome);
-    const target_record* back = undo_target(known, wanted.to_revision);
+    const auto known = units::history_of(*object, target_field(by, any_target), outcome);
+    const target_record* back = units::undo_target(known, wanted.to_revision);
     if (!back) {
       one.error = wanted.to_revision > 0
                       ? "its history has no revision " + std::to_string(wanted.to_revision)
@@ -330,6 +350,7 @@ reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  /
   if (!made) co_return made.error();
   one.to = std::move(made->to);
   one.patch = std::move(made->patch);
+  note_lookup(*at.row, r.arguments, one);
   json::object found = std::move(*object);
   co_await complete(r, one, by, std::move(found), std::move(outcome));
   co_return one;
@@ -360,13 +381,13 @@ reactor::awaitable<void> show_history(rolling& r, const fleet_overview& f) {  //
       continue;
     }
     const auto known =
-        history_of(*object, target_field(*at.api->edit, any_target), outcome_of(*at.row));
+        units::history_of(*object, target_field(*at.api->edit, any_target), outcome_of(*at.row));
     const auto shown = [](const std::string& text) { return text.empty() ? "-" : text; };
     for (const target_record& one : known)
       t.row({cluster, std::to_string(one.revision), with_short_digests(one.target),
              shown(one.manager), shown(one.by), shown(one.at), shown(one.outcome)});
     json::object document{{"cluster", cluster}, {"api", at.api->name}};
-    document["history"] = history_json(known);
+    document["history"] = units::history_json(known);
     documents.push_back(std::move(document));
   }
   if (r.arguments.list.output.is_machine()) {
@@ -399,7 +420,17 @@ reactor::awaitable<void> write(rolling& r, std::vector<change>& all) {  // borro
   }
 }
 
-json::object changes_json(const std::vector<change>& all, const rolling& r) {
+void add_plan(json::object& to, const fleet_overview& planned, const units::plan_row& row) {
+  json::array start, notes;
+  for (const std::string& unit : row.start) start.emplace_back(unit);
+  for (const std::string& note : row.notes) notes.emplace_back(note);
+  to["start"] = std::move(start);
+  to["notes"] = std::move(notes);
+  add_how_long(to, planned, row);
+}
+
+json::object changes_json(const std::vector<change>& all, const fleet_overview& planned,
+                          const rolling& r) {
   json::object o{{"name", r.arguments.pool}, {"dryRun", !r.arguments.yes}};
   json::array list;
   for (const change& c : all) {
@@ -407,7 +438,9 @@ json::object changes_json(const std::vector<change>& all, const rolling& r) {
                      {"change", c.to},       {"units", c.units}, {"patch", c.patch},
                      {"written", c.written}};
     if (!c.error.empty()) one["error"] = c.error;
-    if (!c.history.empty()) one["history"] = history_json(c.history);
+    if (!c.warning.empty()) one["warning"] = c.warning;
+    if (c.planned) add_plan(one, planned, *c.planned);
+    if (!c.history.empty()) one["history"] = units::history_json(c.history);
     list.push_back(std::move(one));
   }
   o["changes"] = std::move(list);
@@ -424,9 +457,10 @@ std::vector<std::string> away(const fleet_overview& f) {
   return all;
 }
 
-void show_changes(const std::vector<change>& all, rolling& r) {
+/// `planned`: the fleet as it was planned with the change.
+void show_changes(const std::vector<change>& all, const fleet_overview& planned, rolling& r) {
   if (r.arguments.list.output.is_machine()) {
-    show_document(changes_json(all, r), r);
+    show_document(changes_json(all, planned, r), r);
     return;
   }
   table t({"CLUSTER", "UNITS", "TARGET NOW", "BECOMES", "RESULT"});
@@ -436,6 +470,18 @@ void show_changes(const std::vector<change>& all, rolling& r) {
            : c.error.empty() ? toned("not written", tone::faint, r.out.tint)
                              : toned(c.error, tone::bad, r.out.tint)});
   page text = t.text({}, width_of(r));
+  std::map<std::string, std::string> warned;
+  for (const change& c : all)
+    if (!c.warning.empty()) {
+      std::string& clusters = warned[c.warning];
+      clusters += (clusters.empty() ? "" : ", ") + c.cluster;
+    }
+  for (const auto& [why, clusters] : warned)
+    text += folded(page("warning: ") + clusters + ": " + why + "\n", width_of(r), 2);
+  if (r.arguments.what == verb::set_image)
+    text += page("\nThe plan with it: ") +
+            plan_text(planned, is_wide(r) ? extent::wide : extent::usual, r.out.tint, width_of(r)) +
+            "\n";
   if (!r.arguments.yes) text += "Nothing was written; --yes does it.\n";
   r.out.text(text);
 }
@@ -498,7 +544,7 @@ reactor::awaitable<void> work(rolling& r) {  // borrowed
     co_return;
   }
   if (r.arguments.yes) co_await write(r, *all);
-  show_changes(*all, r);
+  show_changes(*all, f, r);
   if (std::ranges::any_of(*all, [](const change& c) { return !c.error.empty(); }))
     r.exit_code = failure;
   if (const auto missing = away(f); !missing.empty()) {
@@ -522,6 +568,7 @@ namespace {
 
 int rollout_command(const rollout_arguments& a, const invocation& i) {
   reactor::loop loop;
+  if (a.assumed) a.assumed->by_row[a.pool] = a.image;
   auto selector = k8s::label_selector::parse(std::string_view(a.list.selector));
   if (!selector)
     return complain("--selector " + a.list.selector + ": " + selector.error(), wrong_usage);
@@ -570,6 +617,8 @@ void declare_resume(flags& f, rollout_arguments& to) {
 }
 void declare_set_image(flags& f, rollout_arguments& to) {
   f.value("REF", to.image, "full reference, with a tag or a digest").required();
+  f.on("--no-lookup", to.no_lookup, "also where the registry has no such image");
+  to.assumed = f.shared<units::assumed_targets>([](units::assumed_targets&) {});
   add_writing(
       f, to,
       "windlass rollout set-image workers registry.example.com/os/node@sha256:… -l env=test");

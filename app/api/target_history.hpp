@@ -1,16 +1,20 @@
 #pragma once
 
+#include "reactor/plain/time.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace cli {
+namespace units {
 
-/// One target that an object asked for, as `windlass rollout history` tells it.
+/// One target that an object asked for. `windlass rollout` notes what it writes; the service notes
+/// what others wrote, and when every unit had it.
 struct target_record {
   std::size_t revision = 0;
   std::string target;
@@ -18,6 +22,9 @@ struct target_record {
   std::string by;       // the user, where it was a command of ours
   std::string at;       // RFC 3339
   std::string outcome;  // "12 of 12 updated", when it was replaced or now
+  std::string done;     // RFC 3339, when every unit had it; empty: not yet, or it was not seen
+  std::size_t units = 0,
+              at_once = 0;  // at that moment: how many, and how many were disturbed at once
   friend bool operator==(const target_record&, const target_record&) = default;
 };
 
@@ -44,6 +51,12 @@ std::vector<field_owner> owners_of(const boost::json::object& object,
 /// back sooner or later: Argo CD, Flux, Helm, an operator.
 bool is_by_hand(std::string_view manager, std::string_view ours);
 
+/// The records of an annotation, oldest first; what is no record is left out.
+std::vector<target_record> records_in(std::string_view annotation);
+/// How long a step of that rollout took, of all units in steps of at_once; none where it is not
+/// known or cannot be.
+std::optional<reactor::nanoseconds> step_time(const target_record& r);
+
 /// The records of the object, oldest first; what is no record is left out. The one of its present
 /// target comes last, with `outcome`; it is made of the field's owner where it was not recorded.
 std::vector<target_record> history_of(const boost::json::object& object,
@@ -57,4 +70,4 @@ boost::json::array history_json(const std::vector<target_record>& all);
 /// present one. Null: there is none.
 const target_record* undo_target(const std::vector<target_record>& all, std::size_t revision);
 
-}  // namespace cli
+}  // namespace units

@@ -1,4 +1,4 @@
-#include "service/commands/rollout/target_history.hpp"
+#include "app/api/target_history.hpp"
 
 #include "formats/json/member.hpp"
 
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cli {
+namespace units {
 namespace {
 
 namespace json = boost::json;
@@ -39,6 +39,15 @@ void collect(const json::object& patch, std::vector<std::string>& path,
       into.push_back(path);
     path.pop_back();
   }
+}
+
+/// A count that a record has; 0 where there is none that can be meant.
+std::size_t count_member(const json::object& o, std::string_view name) {
+  const json::value* v = o.if_contains(name);
+  constexpr std::int64_t most = 1'000'000'000;
+  return v && v->is_int64() && v->get_int64() > 0 && v->get_int64() <= most
+             ? static_cast<std::size_t>(v->get_int64())
+             : 0;
 }
 
 /// An entry that owns a field names each step of its path; one that ends before owns all below.
@@ -93,31 +102,43 @@ bool is_by_hand(std::string_view manager, std::string_view ours) {
   return manager == ours || manager == "kubectl" || manager.starts_with("kubectl-");
 }
 
-std::vector<target_record> history_of(const json::object& object,
-                                      const std::vector<std::string>& field, std::string outcome) {
+std::vector<target_record> records_in(std::string_view annotation) {
   std::vector<target_record> out;
-  const std::string kept =
-      text_at(object, {"metadata", "annotations", std::string(history_annotation)});
   json::error_code failed;
   json::value parsed;
-  if (!kept.empty() && kept.size() <= annotation_limit_bytes) parsed = json::parse(kept, failed);
-  if (!failed && parsed.is_array())
-    for (const json::value& each : parsed.get_array()) {
-      const json::object* o = each.if_object();
-      const json::value* number = o ? o->if_contains("revision") : nullptr;
-      if (!number || !number->is_int64() || number->get_int64() < 1 ||
-          number->get_int64() > 1'000'000'000)
-        continue;
-      target_record r;
-      r.revision = static_cast<std::size_t>(number->get_int64());
-      r.target = text_member(*o, "target");
-      r.manager = text_member(*o, "manager");
-      r.by = text_member(*o, "by");
-      r.at = text_member(*o, "at");
-      r.outcome = text_member(*o, "outcome");
-      if (!r.target.empty() && (out.empty() || out.back().revision < r.revision))
-        out.push_back(std::move(r));
-    }
+  if (!annotation.empty() && annotation.size() <= annotation_limit_bytes)
+    parsed = json::parse(annotation, failed);
+  if (failed || !parsed.is_array()) return out;
+  for (const json::value& each : parsed.get_array()) {
+    const json::object* o = each.if_object();
+    if (!o) continue;
+    target_record r;
+    r.revision = count_member(*o, "revision");
+    r.target = text_member(*o, "target");
+    r.manager = text_member(*o, "manager");
+    r.by = text_member(*o, "by");
+    r.at = text_member(*o, "at");
+    r.outcome = text_member(*o, "outcome");
+    r.done = text_member(*o, "done");
+    r.units = count_member(*o, "units");
+    r.at_once = count_member(*o, "atOnce");
+    if (r.revision > 0 && !r.target.empty() && (out.empty() || out.back().revision < r.revision))
+      out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::optional<reactor::nanoseconds> step_time(const target_record& r) {
+  const auto from = reactor::parse_rfc3339(r.at), to = reactor::parse_rfc3339(r.done);
+  if (!from || !to || *to <= *from || r.units == 0 || r.at_once == 0) return std::nullopt;
+  const std::size_t steps = (r.units + r.at_once - 1) / r.at_once;
+  return reactor::nanoseconds(*to - *from) / static_cast<std::int64_t>(steps);
+}
+
+std::vector<target_record> history_of(const json::object& object,
+                                      const std::vector<std::string>& field, std::string outcome) {
+  std::vector<target_record> out =
+      records_in(text_at(object, {"metadata", "annotations", std::string(history_annotation)}));
   const std::string present = text_at(object, field);
   if (present.empty()) return out;
   if (out.empty() || out.back().target != present) {
@@ -145,10 +166,15 @@ json::array history_json(const std::vector<target_record>& all) {
   json::array out;
   for (const target_record& r : all) {
     json::object o{{"revision", r.revision}, {"target", r.target}};
-    const std::array<std::pair<const char*, const std::string*>, 4> rest{
-        {{"manager", &r.manager}, {"by", &r.by}, {"at", &r.at}, {"outcome", &r.outcome}}};
+    const std::array<std::pair<const char*, const std::string*>, 5> rest{{{"manager", &r.manager},
+                                                                          {"by", &r.by},
+                                                                          {"at", &r.at},
+                                                                          {"outcome", &r.outcome},
+                                                                          {"done", &r.done}}};
     for (const auto& [name, value] : rest)
       if (!value->empty()) o[name] = *value;
+    if (r.units > 0) o["units"] = r.units;
+    if (r.at_once > 0) o["atOnce"] = r.at_once;
     out.push_back(std::move(o));
   }
   return out;
@@ -171,4 +197,4 @@ const target_record* undo_target(const std::vector<target_record>& all, std::siz
   return nullptr;
 }
 
-}  // namespace cli
+}  // namespace units

@@ -1,11 +1,9 @@
-#include "service/commands/rollout/target_history.hpp"
-
-#include "tests/cli/schema.hpp"
+#include "app/api/target_history.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
-namespace cli {
+namespace units {
 namespace {
 
 namespace json = boost::json;
@@ -93,6 +91,28 @@ TEST(TargetHistory, LeavesOutWhatIsNoRecord) {
   EXPECT_LE(annotation_of(large).size(), 16u * 1024);
 }
 
+TEST(TargetHistory, KnowsHowLongAStepTook) {
+  target_record r;
+  r.at = "2026-01-01T00:00:00Z";
+  r.done = "2026-01-01T01:00:00Z";
+  r.units = 7;
+  r.at_once = 2;
+  EXPECT_EQ(step_time(r), std::chrono::minutes(15));
+  const auto without = [&](auto&& change) {
+    target_record other = r;
+    change(other);
+    return step_time(other);
+  };
+  EXPECT_EQ(without([](target_record& o) { o.units = 0; }), std::nullopt);
+  EXPECT_EQ(without([](target_record& o) { o.at_once = 0; }), std::nullopt);
+  EXPECT_EQ(without([](target_record& o) { o.done.clear(); }), std::nullopt);
+  EXPECT_EQ(without([](target_record& o) { o.done = o.at; }), std::nullopt);
+  EXPECT_EQ(without([](target_record& o) { o.at = "yesterday"; }), std::nullopt);
+  r.revision = 3;
+  r.target = "r/os:1";
+  EXPECT_EQ(records_in(annotation_of({r})), std::vector<target_record>{r});
+}
+
 TEST(TargetHistory, UndoTakesTheOneBeforeOrARevision) {
   std::vector<target_record> all{{3, "a"}, {4, "b"}, {5, "b"}};
   ASSERT_NE(undo_target(all, 0), nullptr);
@@ -104,4 +124,4 @@ TEST(TargetHistory, UndoTakesTheOneBeforeOrARevision) {
 }
 
 }  // namespace
-}  // namespace cli
+}  // namespace units
