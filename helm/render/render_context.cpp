@@ -471,7 +471,7 @@ value pointer_value(std::string type, struct_fields fields, std::vector<std::str
 
 value files_value(const file_list& files) {
   value::map_type out;
-  for (const auto& f : files) out[f.name] = value::bytes(f.data);
+  for (std::size_t i = 0; i < files.size(); ++i) out[files[i].name] = value::bytes(files.text(i));
   return value(std::move(out), type::files);
 }
 
