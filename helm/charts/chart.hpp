@@ -121,7 +121,7 @@ inline constexpr std::uint64_t chart_file_bytes_limit = 5u << 20;
 struct chart_limits {
   std::uint64_t unpacked_bytes = chart_bytes_limit;
   std::uint64_t file_bytes = chart_file_bytes_limit;
-  std::size_t files = 10'000;
+  std::size_t files = 50'000;  // an umbrella of 480 charts has 10,000 and more
   int nesting = 8;
   std::uint64_t memory_bytes = 1u << 30;
   std::uint64_t steps = 200'000'000;
