@@ -83,9 +83,12 @@ std::string regex_for_re2(std::string_view pattern) {
           whole += rest[whole] == '\\' ? 2 : 1;
       }
       whole = std::min(whole + 1, rest.size());
-    } else if (rest.starts_with("(?<")) {
+    } else if (rest.starts_with("(?<") || rest.starts_with("(?P<")) {
+      at += rest[2] == '<' ? 3 : 4;
       out += "(?P<";
-      at += 3;
+      // RE2 takes letters of all kinds in a name, Go those of ASCII.
+      const auto name = pattern.substr(at, pattern.find('>', at) - at);
+      if (std::any_of(name.begin(), name.end(), [](char c) { return (c & 0x80) != 0; })) out += '-';
       continue;
     }
     out += rest.substr(0, whole);
@@ -119,7 +122,9 @@ std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
     argument = pattern;
   if (re.error_code() == RE2::ErrorTrailingBackslash) argument = "";
   // The group as it was written.
-  if (argument.starts_with("(?P<") && pattern.find(argument) == pattern.npos) argument.erase(2, 1);
+  const auto altered = [&] { return pattern.find(argument) == pattern.npos; };
+  if (argument.starts_with("(?P<-") && altered()) argument.erase(4, 1);
+  if (argument.starts_with("(?P<") && altered()) argument.erase(2, 1);
   return std::string("error parsing regexp: ") + what + ": `" + argument + "`";
 }
 

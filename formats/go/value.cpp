@@ -22,20 +22,40 @@ std::uint64_t bytes_of(const value::map_type& m) {
 
 /// Counts what a node takes as long as that lives. (Its four bytes lie where `counted` has room.)
 struct weighed : counted {
-  explicit weighed(std::uint64_t bytes)
-      : bytes_(static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX))) {
+  explicit weighed(std::uint64_t bytes, bool shared = false)
+      : bytes_(static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, INT32_MAX)) & INT32_MAX),
+        shared_(shared) {
     hold_bytes(bytes_);
   }
   ~weighed() override { let_go(bytes_); }
 
 private:
-  std::uint32_t bytes_;
+  std::uint32_t bytes_ : 31;
+
+protected:
+  std::uint32_t shared_ : 1;
 };
 
-struct text_node final : weighed {
+/// A text of its own, or one that it shares with somebody who has counted it.
+class text_node final : public weighed {
+public:
   explicit text_node(std::string s)
-      : weighed(node_bytes + text_bytes(s.size())), text(std::move(s)) {}
-  std::string text;
+      : weighed(node_bytes + text_bytes(s.size())), own_(std::move(s)) {}
+  explicit text_node(std::shared_ptr<const std::string> s)
+      : weighed(node_bytes, true), other_(std::move(s)) {}
+  ~text_node() override {
+    if (shared_)
+      other_.~shared_ptr();
+    else
+      own_.~basic_string();
+  }
+  const std::string& text() const { return shared_ ? *other_ : own_; }
+
+private:
+  union {
+    std::string own_;
+    std::shared_ptr<const std::string> other_;
+  };
 };
 struct list_node final : weighed {
   explicit list_node(value::list_type l)
@@ -126,6 +146,14 @@ value value::bytes(std::string s) {
   return v;
 }
 
+value value::bytes(std::shared_ptr<const std::string> shared) {
+  value v;
+  v.type_ = type::bytes;
+  v.bits_.shared = new text_node(std::move(shared));
+  v.retain();
+  return v;
+}
+
 value value::object(counted* o) {
   value v;
   v.type_ = type::object;
@@ -169,7 +197,7 @@ bool value::is_nil_reference() const noexcept {
 
 const std::string& value::text() const noexcept {
   return (type_ == type::string || type_ == type::bytes) && bits_.shared
-             ? static_cast<text_node*>(bits_.shared)->text
+             ? static_cast<text_node*>(bits_.shared)->text()
              : no_text;
 }
 
@@ -355,11 +383,17 @@ constexpr std::uint64_t steps_per_copy = 8;
 value copy_here(const value& v) {
   count_steps(steps_per_copy + v.size() / 4);
   if (v.is_nil_reference()) return v;
-  if (v.kind() == type::bytes) return value::bytes(v.text());
+  if (v.kind() == type::bytes) return v.unbox();
   if (v.is_list()) {
+    const auto& items = v.items();
+    // Lists never change: one of texts and numbers is its own copy.
+    if (std::none_of(items.begin(), items.end(), [](const value& item) {
+          return item.is_map() || item.is_list() || item.object() != nullptr;
+        }))
+      return v.unbox();
     value::list_type out;
     out.reserve(v.size());
-    for (const auto& item : v.items()) out.push_back(deep_copy(item));
+    for (const auto& item : items) out.push_back(deep_copy(item));
     return value(std::move(out), v.kind());
   }
   if (v.is_map()) {

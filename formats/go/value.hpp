@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,7 @@ public:
 
   static value integer(std::int64_t i, type t);
   static value bytes(std::string s);
+  static value bytes(std::shared_ptr<const std::string> shared);  // not copied
   static value object(counted* o);
   static value strings(const std::vector<std::string>& items);
   /// A Go nil of a slice or map type: has the type, holds nothing, is written as null.
@@ -164,7 +166,7 @@ public:
 
 /// Deep, type-strict equality (reflect.DeepEqual).
 bool deep_equal(const value& a, const value& b);
-/// A copy that shares no map or list with the original.
+/// A copy that shares no map with the original.
 value deep_copy(const value& v);
 /// About how many bytes the maps, lists and texts of a tree take. Requires that none holds itself.
 std::uint64_t footprint(const value& v);

@@ -5,7 +5,9 @@
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
+#include "formats/yaml/yaml_input.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <yaml.h>
 
@@ -61,7 +63,9 @@ void each_pair(const yaml_node& mapping, F f) {
 /// Turns libyaml's events into nodes, as go-yaml does before it decodes anything.
 class builder {
 public:
-  explicit builder(std::string_view text) {
+  /// `in` outlives the builder.
+  explicit builder(yaml_input& in) : in_(&in) {
+    const auto text = in.text();
     if (!yaml_parser_initialize(&parser_)) throw std::bad_alloc();
     static const unsigned char newline[] = "\n";
     auto* bytes = text.empty() ? newline : reinterpret_cast<const unsigned char*>(text.data());
@@ -126,6 +130,7 @@ private:
     have_ = false;
   }
   [[noreturn]] void fail() {
+    if (in_ && in_->mend(parser_)) throw yaml_read_again{};
     std::size_t line = 0;
     if (parser_.problem_mark.line != 0) {
       line = parser_.problem_mark.line;
@@ -222,7 +227,7 @@ private:
         if (s.style == YAML_PLAIN_SCALAR_STYLE && text.find('?', 1) != text.npos) refuse_mark(in);
         auto* n = make(form::scalar, s.anchor, s.tag);
         held_.add(s.length > 15 ? s.length + 17 : 0);
-        n->text = text;
+        n->text = in_ ? in_->written(text, written_) : text;
         n->implicit = s.plain_implicit != 0;
         if (n->text == "<<") plain_ = false;
         drop();
@@ -267,6 +272,8 @@ private:
   yaml_parser_t parser_{};
   yaml_event_t event_{};
   bool have_ = false;
+  yaml_input* in_ = nullptr;
+  reactor::wiped_string written_;
   std::map<std::string, yaml_node*> anchors_;
   held_bytes held_;
   std::deque<yaml_node> nodes_;
@@ -619,23 +626,25 @@ private:
 
 outcome<value> read_go_yaml_outline(std::string_view text,
                                     std::span<const std::string_view> wanted) {
-  try {
-    builder b(text);
-    auto* root = b.document();
-    if (!root) return value();
-    decoder d(yaml_numbers::typed, yaml_keys::last_wins);
-    auto v = b.plain() ? d.outline(*root, wanted) : d.decode(*root);
-    if (const auto late = d.late(); !late.empty()) return problem{late};
-    return v;
-  } catch (const read_failure& f) {
-    return problem{f.text};
-  }
+  return read_as_go_yaml(text, [&](yaml_input& in) -> outcome<value> {
+    try {
+      builder b(in);
+      auto* root = b.document();
+      if (!root) return value();
+      decoder d(yaml_numbers::typed, yaml_keys::last_wins);
+      auto v = b.plain() ? d.outline(*root, wanted) : d.decode(*root);
+      if (const auto late = d.late(); !late.empty()) return problem{late};
+      return v;
+    } catch (const read_failure& f) {
+      return problem{f.text};
+    }
+  });
 }
 
 namespace {
 
 template <class Text>
-outcome<value> read_along(const Text& text, std::span<const std::string_view> path) {
+outcome<value> read_along(Text& text, std::span<const std::string_view> path) {
   try {
     builder b(text);
     auto* root = b.along(path);
@@ -653,7 +662,7 @@ outcome<value> read_along(const Text& text, std::span<const std::string_view> pa
 }  // namespace
 
 outcome<value> read_go_yaml_along(std::string_view text, std::span<const std::string_view> path) {
-  return read_along(text, path);
+  return read_as_go_yaml(text, [&](yaml_input& in) { return read_along(in, path); });
 }
 
 outcome<value> read_go_yaml_along(const text_source& from, std::span<const std::string_view> path) {
@@ -664,19 +673,21 @@ namespace {
 
 outcome<value> decode_text(std::string_view text, yaml_numbers numbers, yaml_keys keys,
                            char& too_deep) {
-  try {
-    builder b(text);
-    auto* root = b.document();
-    if (!root) return value();
-    decoder d(numbers, keys);
-    auto v = d.decode(*root);
-    if (!d.repeated().empty()) return problem{"yaml: unmarshal errors:" + d.repeated()};
-    if (const auto late = d.late(); !late.empty()) return problem{late};
-    too_deep = d.too_deep();
-    return v;
-  } catch (const read_failure& f) {
-    return problem{f.text};
-  }
+  return read_as_go_yaml(text, [&](yaml_input& in) -> outcome<value> {
+    try {
+      builder b(in);
+      auto* root = b.document();
+      if (!root) return value();
+      decoder d(numbers, keys);
+      auto v = d.decode(*root);
+      if (!d.repeated().empty()) return problem{"yaml: unmarshal errors:" + d.repeated()};
+      if (const auto late = d.late(); !late.empty()) return problem{late};
+      too_deep = d.too_deep();
+      return v;
+    } catch (const read_failure& f) {
+      return problem{f.text};
+    }
+  });
 }
 
 /// What Helm's decoder gives: YAML turned into JSON, and JSON into a value.

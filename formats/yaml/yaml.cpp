@@ -2,6 +2,7 @@
 
 #include "formats/base64.hpp"
 #include "formats/go/text.hpp"
+#include "formats/yaml/yaml_input.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/secret.hpp"
@@ -63,8 +64,10 @@ struct anchored {
 
 class reader {
 public:
-  reader(std::string_view text, const yaml_limits& limits)
-      : limits_(limits), storage_(limits.storage) {
+  /// `in` outlives the reader.
+  reader(yaml_input& in, const yaml_limits& limits)
+      : in_(in), limits_(limits), storage_(limits.storage) {
+    const auto text = in.text();
     if (!yaml_parser_initialize(&parser_)) reactor::memory_lost();
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
@@ -99,6 +102,7 @@ private:
   void next(event& e) {
     if (yaml_parser_parse(&parser_, &e.raw)) return;
     if (parser_.error == YAML_MEMORY_ERROR) reactor::memory_lost();
+    if (in_.mend(parser_)) throw yaml_read_again{};
     std::string what = parser_.problem ? parser_.problem : "cannot be read";
     if (parser_.error == YAML_READER_ERROR) {
       what += " at byte " + std::to_string(parser_.problem_offset);
@@ -169,7 +173,8 @@ private:
 
   json::value scalar(const event& e) {
     const auto& s = e.raw.data.scalar;
-    const std::string_view text(reinterpret_cast<const char*>(s.value), s.length);
+    const std::string_view text =
+        in_.written({reinterpret_cast<const char*>(s.value), s.length}, written_);
     std::string_view tag = text_of(s.tag);
     if (tag.empty() || tag == "!") {
       if (s.style != YAML_PLAIN_SCALAR_STYLE || tag == "!" ||
@@ -297,6 +302,8 @@ private:
   }
 
   yaml_parser_t parser_{};
+  yaml_input& in_;
+  reactor::wiped_string written_;
   yaml_limits limits_;
   json::storage_ptr storage_;
   std::map<std::string, anchored> anchors_;
@@ -395,7 +402,7 @@ reactor::result<std::vector<json::value>> parse_kubernetes_documents(std::string
                                "larger than " + std::to_string(limits.bytes) + " bytes");
   }
   try {
-    return reader(text, limits).documents();
+    return read_as_go_yaml(text, [&](yaml_input& in) { return reader(in, limits).documents(); });
   } catch (const yaml_failure& f) {
     return reactor::make_fault(f.code, source, f.what);
   }

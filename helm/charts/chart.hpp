@@ -36,6 +36,8 @@ public:
   std::size_t size() const { return all().size(); }
   bool empty() const { return all().empty(); }
   const chart_file& operator[](std::size_t i) const { return all()[i]; }
+  /// The text of a file, for those who keep it; nothing is copied.
+  std::shared_ptr<const std::string> text(std::size_t i) const { return {files_, &all()[i].data}; }
   /// The same for copies that share.
   const void* identity() const { return files_.get(); }
   void push_back(chart_file f) {
@@ -97,7 +99,7 @@ struct chart {
   /// The schema once it is compiled; copies of a chart have it in common. Set by whoever loads the
   /// chart.
   std::shared_ptr<schema_memo> compiled;
-  file_list raw;
+  file_list values_files;  // values.yaml as written; an archive may hold several
   file_list templates;
   file_list files;
   std::vector<std::shared_ptr<chart>> dependencies;
@@ -119,7 +121,7 @@ inline constexpr std::uint64_t chart_file_bytes_limit = 5u << 20;
 struct chart_limits {
   std::uint64_t unpacked_bytes = chart_bytes_limit;
   std::uint64_t file_bytes = chart_file_bytes_limit;
-  std::size_t files = 10'000;
+  std::size_t files = 50'000;  // an umbrella of 480 charts has 10,000 and more
   int nesting = 8;
   std::uint64_t memory_bytes = 1u << 30;
   std::uint64_t steps = 200'000'000;

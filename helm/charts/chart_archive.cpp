@@ -16,9 +16,6 @@ std::uint64_t stream_bytes(const chart_budget& left) {
   return left.bytes + left.files * 8 * tar_block_bytes;
 }
 
-// A file's place in the lists of its chart, which has its content twice: as it came, and sorted.
-constexpr std::uint64_t bytes_per_file = 256;
-
 problem larger_than_allowed(const chart_budget& left) {
   return problem{"decompressed chart is larger than the maximum file size " +
                  std::to_string(left.all.unpacked_bytes)};
@@ -93,7 +90,7 @@ outcome<std::vector<chart_file>> read_archive(std::string_view bytes, chart_budg
     if (has_body && !tar.read_body(h.size_bytes, data)) return problem{"unexpected EOF"};
     left.bytes -= data.size();
     count_steps(1 + data.size() / 256);
-    hold_bytes(2 * (data.size() + name.size()) + bytes_per_file);
+    hold_bytes(data.size() + name.size() + bytes_per_file);
     out.push_back({name, without_bom(std::move(data))});
   }
   if (out.empty()) return problem{"no files in chart archive"};

@@ -8,6 +8,9 @@
 
 namespace helm {
 
+/// A file's place in the lists of its chart.
+inline constexpr std::uint64_t bytes_per_file = 256;
+
 /// Unpacks a gzipped tar into files named relative to the chart.
 /// Errors   Helm's, for names that leave the chart, for files and charts that are too big; ours for
 ///          damaged archives and for those nested too deep.

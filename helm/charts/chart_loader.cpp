@@ -335,7 +335,6 @@ outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::st
 outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::string>& warnings,
                               chart_budget& left) {
   auto c = std::make_shared<chart>();
-  c->raw = files;
   bool has_metadata = false;
   for (const auto& f : files) {
     if (f.name != "Chart.yaml") continue;
@@ -363,6 +362,7 @@ outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::st
       auto v = read_go_yaml_map(f.data);
       if (!v) return problem{"cannot load values.yaml: " + v.error().text};
       c->values = std::move(*v);
+      c->values_files.push_back(std::move(f));
     } else if (f.name == "values.schema.json") {
       c->schema = std::move(f.data);
       c->compiled = std::make_shared<schema_memo>();
@@ -407,10 +407,10 @@ outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::st
       for (auto& p : parts)
         if (auto slash = p.name.find('/'); slash != p.name.npos)
           inner.push_back({p.name.substr(slash + 1), std::move(p.data)});
-      // A folder in charts/ of a folder in charts/ copies what lies in it once a level.
+      // A folder in charts/ of a folder in charts/ names what lies in it once a level.
       for (const auto& f : inner) {
-        count_steps(1 + f.data.size() / 256);
-        hold_bytes(f.data.size() + f.name.size());
+        count_steps(1 + f.name.size() / 256);
+        hold_bytes(bytes_per_file + f.name.size());
       }
       sub = load_files(std::move(inner), warnings, left);
     }

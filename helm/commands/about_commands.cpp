@@ -41,7 +41,6 @@ command_result version_of_helm(std::span<const std::string> arguments,
     return usage_end(
         problem{"\"helm version\" accepts no arguments\n\nUsage:  helm version [flags]"});
   const std::string version(stock_version);
-  if (brief) return {version + "\n", "", 0};
   if (!form.empty()) {
     auto text =
         print_template(form, value::map_type{{"Version", version},
@@ -51,6 +50,7 @@ command_result version_of_helm(std::span<const std::string> arguments,
     if (!text) return usage_end(text.error());
     return {*text, "", 0};
   }
+  if (brief) return {version + "\n", "", 0};
   return {"version.BuildInfo{Version:\"" + version +
               "\", GitCommit:\"\", GitTreeState:\"clean\", GoVersion:\"none: windlass " +
               program_version + "\"}\n",

@@ -331,8 +331,7 @@ command_result show_command(const show_options& o, const peers& ask) {
   }
   if ((all || o.part == show_part::values) && !(*c)->values.is_nil()) {
     if (all) r.out += "---\n";
-    for (const auto& f : (*c)->raw)
-      if (f.name == "values.yaml") r.out += f.data + "\n";
+    for (const auto& f : (*c)->values_files) r.out += f.data + "\n";
   }
   if (all || o.part == show_part::readme) {
     for (const auto& f : (*c)->files) {

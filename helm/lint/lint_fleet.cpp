@@ -58,20 +58,13 @@ void collect(const node* n, std::vector<std::pair<const node*, const remark*>>& 
       if (r.function == n->text) out.emplace_back(n, &r);
   with_room([&] {
     for (const auto& child : n->children) collect(child.get(), out);
-    for (const auto& child : n->declarations) collect(child.get(), out);
-    collect(n->pipe.get(), out);
-    collect(n->body.get(), out);
-    collect(n->otherwise.get(), out);
   });
 }
 
 /// The line of a node in its source, from 1.
-std::ptrdiff_t line_of(const node& n) {
-  const auto& text = n.source->text;
-  return 1 +
-         std::count(text.begin(),
-                    text.begin() + static_cast<std::ptrdiff_t>(std::min(n.position, text.size())),
-                    '\n');
+std::ptrdiff_t line_of(const node& n, std::string_view text) {
+  const auto before = text.substr(0, n.position);
+  return 1 + std::count(before.begin(), before.end(), '\n');
 }
 
 void walk_chart(const chart& c, const std::string& prefix, const lint_sink& found) {
@@ -88,7 +81,8 @@ void walk_chart(const chart& c, const std::string& prefix, const lint_sink& foun
               [](const auto& a, const auto& b) { return a.first->position < b.first->position; });
     for (const auto& [n, r] : hits)
       found(severity::info, prefix + t.name,
-            "line " + std::to_string(line_of(*n)) + ": " + n->text + " " + std::string(r->text));
+            "line " + std::to_string(line_of(*n, t.data)) + ": " + std::string(n->text) + " " +
+                std::string(r->text));
   }
   for (const auto& d : c.dependencies) walk_chart(*d, prefix + "charts/" + d->name() + "/", found);
 }

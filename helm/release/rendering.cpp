@@ -79,7 +79,7 @@ outcome<bool> render_into(rendered& out, const render_request& r) {
   // Imported values may be the user's; the record leaves this thread.
   tree->values = detached_copy(tree->values);
   tree->dependencies.clear();
-  tree->raw = {};
+  tree->values_files = {};
   out.processed = std::move(tree);
   return true;
 }

@@ -27,18 +27,19 @@ chart_ptr copy_tree(const chart& c) {
   return out;
 }
 
-/// The names of the charts in the tree, and which chart each is.
+/// The names of the charts in the tree, and whose files each has.
 void append_key(const chart& c, std::string& out) {
   out += c.name();
   out += '\x1f';
-  out += std::to_string(reinterpret_cast<std::uintptr_t>(c.raw.identity()));
-  out += '(';
+  for (const auto* list : {&c.templates, &c.files})
+    out += std::to_string(reinterpret_cast<std::uintptr_t>(list->identity())) + '(';
   for (const auto& d : c.dependencies) append_key(*d, out);
-  out += ')';
+  out += "))";
 }
 
 void count(const chart& c, std::size_t& files, std::size_t& templates) {
-  for (const auto& f : c.raw) files += f.data.size() + f.name.size();
+  for (const auto* list : {&c.templates, &c.files, &c.values_files})
+    for (const auto& f : *list) files += f.data.size() + f.name.size();
   for (const auto& f : c.templates) templates += f.data.size();
   for (const auto& d : c.dependencies) count(*d, files, templates);
 }

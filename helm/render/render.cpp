@@ -77,17 +77,19 @@ outcome<parsed_chart> parsed_chart::parse(chart_ptr c) {
   out.texts_ = std::make_unique<parsed_texts>();
   struct source {
     file f;
-    const std::string* text;
+    std::shared_ptr<const std::string> text;
   };
   std::map<std::string, source> all;
   auto collect = [&](auto&& self, const chart& c, const std::string& path) -> void {
     for (const auto& child : c.dependencies) self(self, *child, path + "/charts/" + child->name());
     auto scope = out.chart_files_.size();
     out.chart_files_.push_back(files_value(c.files));
-    for (const auto& t : c.templates) {
+    for (std::size_t i = 0; i < c.templates.size(); ++i) {
+      const auto& t = c.templates[i];
       if (is_library(c) && !base_name(t.name).starts_with('_')) continue;
       auto name = clean_path(path + "/" + t.name);
-      all.insert_or_assign(name, source{{name, clean_path(path + "/templates"), scope}, &t.data});
+      all.insert_or_assign(
+          name, source{{name, clean_path(path + "/templates"), scope}, c.templates.text(i)});
     }
   };
   collect(collect, *out.chart_, out.chart_->name());
@@ -100,7 +102,7 @@ outcome<parsed_chart> parsed_chart::parse(chart_ptr c) {
   });
   for (const auto* s : order) {
     try {
-      for (auto& t : parse_template(s->f.name, *s->text,
+      for (auto& t : parse_template(s->f.name, s->text,
                                     [](std::string_view name) { return find_function(name); }))
         out.templates_->add(std::move(t));
     } catch (const template_error& e) {

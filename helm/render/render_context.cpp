@@ -471,7 +471,7 @@ value pointer_value(std::string type, struct_fields fields, std::vector<std::str
 
 value files_value(const file_list& files) {
   value::map_type out;
-  for (const auto& f : files) out[f.name] = value::bytes(f.data);
+  for (std::size_t i = 0; i < files.size(); ++i) out[files[i].name] = value::bytes(files.text(i));
   return value(std::move(out), type::files);
 }
 
@@ -510,15 +510,20 @@ outcome<kube_version> parse_kube_version(const std::string& text) {
     if (i >= s.size() || s[i] != '.') break;
     ++i;
   }
-  if (parts.size() < 2) return problem{"could not parse " + quote(text) + " as version"};
+  if (parts.empty()) return problem{"could not parse " + quote(text) + " as version"};
+  if (parts.size() < 2) return problem{"illegal version string " + quote(text)};
+  if (parts[0].size() > 1 && parts[0][0] == '0')
+    return problem{"illegal zero-prefixed version component " + quote(parts[0]) + " in " +
+                   quote(text)};
   std::string out = "v";
-  for (std::size_t n = 0; n < parts.size(); ++n) {
-    if (parts[n].size() > 1 && parts[n][0] == '0')
-      return problem{"illegal zero-prefixed version component " + quote(parts[n]) + " in " +
-                     quote(text)};
-    out += (n > 0 ? "." : "") + parts[n];
+  for (auto& part : parts) {
+    const auto n = parse_uint(part, 10);
+    if (n.error != int_error::none)
+      return problem{"illegal non-numeric version component " + quote(part) + " in " + quote(text) +
+                     ": strconv.ParseUint: parsing " + quote(part) + ": value out of range"};
+    part = std::to_string(n.number);
+    out += (out.size() > 1 ? "." : "") + part;
   }
-  if (parts.size() == 2) out += ".0";
   return kube_version{out, parts[0], parts[1]};
 }
 

@@ -23,8 +23,7 @@ outcome<bool> put_chart(tar_writer& out, const chart& c, const std::string& pref
   if (!text) return text.error();
   out.file(base + "Chart.yaml", *text);
   if (m.api_version == "v2" && c.lock) out.file(base + "Chart.lock", write_lock(*c.lock));
-  for (const auto& f : c.raw)
-    if (f.name == "values.yaml") out.file(base + f.name, f.data);
+  for (const auto& f : c.values_files) out.file(base + f.name, f.data);
   if (c.schema) {
     if (!read_json(*c.schema)) return problem{"Invalid JSON in values.schema.json"};
     out.file(base + "values.schema.json", *c.schema);

@@ -106,10 +106,10 @@ private:
   [[noreturn]] void fail(const std::string& message) const {
     std::string text = "template: ";
     if (!node_) throw template_error(text + template_.name + ": " + message, true);
-    std::string_view before = std::string_view(node_->source->text).substr(0, node_->position);
+    std::string_view before = std::string_view(*template_.source->text).substr(0, node_->position);
     auto newline = before.rfind('\n');
     auto column = newline == before.npos ? before.size() : before.size() - newline - 1;
-    text += node_->source->name + ":" +
+    text += template_.source->name + ":" +
             std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ":" +
             std::to_string(column) + ": executing " + quote(template_.name) + " at <" +
             node_text(*node_) + ">: " + message;
@@ -132,9 +132,9 @@ private:
                    operand final);
   value variable_node(const value& dot, const node& n, std::span<const node_ptr> arguments,
                       operand final);
-  value chain(const value& dot, value receiver, const node& n, std::span<const std::string> names,
+  value chain(const value& dot, value receiver, const node& n, std::string_view names,
               std::span<const node_ptr> arguments, operand final);
-  value member(const value& dot, const std::string& name, const node& n,
+  value member(const value& dot, std::string_view name, const node& n,
                std::span<const node_ptr> arguments, operand final, const value& receiver);
   value call(const value& dot, const function& f, const value* receiver, const node& n,
              std::string_view name, std::span<const node_ptr> arguments, operand final);
@@ -187,8 +187,8 @@ flow frame::walk(const value& dot, const node& n) {
       return flow::on;
     case node_kind::action: {
       engine_.tick();
-      auto v = pipeline(dot, *n.pipe);
-      if (n.pipe->declarations.empty()) print(n, v);
+      auto v = pipeline(dot, n.pipe());
+      if (n.pipe().declared == 0) print(n, v);
       return flow::on;
     }
     case node_kind::if_:
@@ -205,39 +205,39 @@ flow frame::walk(const value& dot, const node& n) {
 flow frame::walk_branch(const value& dot, const node& n) {
   engine_.tick();
   auto mark = variables_.size();
-  auto v = pipeline(dot, *n.pipe);
+  auto v = pipeline(dot, n.pipe());
   auto result = flow::on;
   if (v.truth())
-    result = walk_list(n.kind == node_kind::with ? v : dot, *n.body);
-  else if (n.otherwise)
-    result = walk_list(dot, *n.otherwise);
+    result = walk_list(n.kind == node_kind::with ? v : dot, n.body());
+  else if (const node* other = n.otherwise())
+    result = walk_list(dot, *other);
   variables_.resize(mark);
   return result;
 }
 
 flow frame::walk_range(const value& dot, const node& n) {
   auto outer = variables_.size();
-  auto v = pipeline(dot, *n.pipe).unbox();
+  auto v = pipeline(dot, n.pipe()).unbox();
   auto mark = variables_.size();
-  const auto& names = n.pipe->declarations;
+  const auto names = n.pipe().variables();
   auto result = flow::on;
   // False ends the loop.
   auto once = [&](const value& index, const value& element) {
     engine_.tick();
     if (!names.empty()) {
-      if (n.pipe->assigns) {
-        find_variable(names[0]->names[0]) = names.size() > 1 ? index : element;
+      if (n.pipe().assigns) {
+        find_variable(names[0]->text) = names.size() > 1 ? index : element;
       } else {
         variables_[variables_.size() - 1].content = element;
       }
     }
     if (names.size() > 1) {
-      if (n.pipe->assigns)
-        find_variable(names[1]->names[0]) = element;
+      if (n.pipe().assigns)
+        find_variable(names[1]->text) = element;
       else
         variables_[variables_.size() - 2].content = index;
     }
-    auto step = walk_list(element, *n.body);
+    auto step = walk_list(element, n.body());
     variables_.resize(mark);
     return step != flow::break_;
   };
@@ -267,20 +267,21 @@ flow frame::walk_range(const value& dot, const node& n) {
   } else if (!v.is_nil()) {
     fail("range can't iterate over " + format_value(v));
   }
-  if (!ran && n.otherwise) result = walk_list(dot, *n.otherwise);
+  if (const node* other = n.otherwise(); other && !ran) result = walk_list(dot, *other);
   variables_.resize(outer);
   return result;
 }
 
 void frame::walk_call(const value& dot, const node& n) {
   engine_.tick();
-  const auto* t = set_->find(n.text);
-  if (!t) fail("template " + quote(n.text) + " not defined");
+  const auto& name = n.literal.text();
+  const auto* t = set_->find(name);
+  if (!t) fail("template " + quote(name) + " not defined");
   if (depth_ == engine_.limits_.template_depth)
     fail("exceeded maximum template depth (" + std::to_string(engine_.limits_.template_depth) +
          ")");
   value data;
-  if (n.pipe) data = pipeline(dot, *n.pipe);
+  if (!n.children.empty()) data = pipeline(dot, n.pipe());
   auto keep = *t;
   with_room([&] { frame(engine_, out_, *keep, data, depth_ + 1).run(); });
 }
@@ -305,15 +306,15 @@ void frame::print(const node& n, const value& v) {
 value frame::pipeline(const value& dot, const node& pipe) {
   at(pipe);
   operand v;
-  for (const auto& c : pipe.children) {
+  for (const auto& c : pipe.commands()) {
     auto result = command(dot, *c, std::move(v));
     v = result.boxed() ? result.unbox() : std::move(result);
   }
-  for (const auto& name : pipe.declarations) {
+  for (const auto& name : pipe.variables()) {
     if (pipe.assigns)
-      find_variable(name->names[0]) = *v;
+      find_variable(name->text) = *v;
     else
-      variables_.push_back({name->names[0], *v});
+      variables_.push_back({name->text, *v});
   }
   return std::move(*v);
 }
@@ -351,7 +352,7 @@ value frame::command(const value& dot, const node& n, operand final) {
 value frame::field_node(const value& dot, const node& n, std::span<const node_ptr> arguments,
                         operand final) {
   at(n);
-  return chain(dot, dot, n, n.names, arguments, std::move(final));
+  return chain(dot, dot, n, n.text, arguments, std::move(final));
 }
 
 value frame::chain_node(const value& dot, const node& n, std::span<const node_ptr> arguments,
@@ -360,35 +361,39 @@ value frame::chain_node(const value& dot, const node& n, std::span<const node_pt
   const auto& first = *n.children[0];
   if (first.kind == node_kind::nil) fail("indirection through explicit nil in " + node_text(n));
   auto receiver = argument(dot, param::any, first);
-  return chain(dot, std::move(receiver), n, n.names, arguments, std::move(final));
+  return chain(dot, std::move(receiver), n, n.text, arguments, std::move(final));
 }
 
 value frame::variable_node(const value& dot, const node& n, std::span<const node_ptr> arguments,
                            operand final) {
   at(n);
-  value v = find_variable(n.names[0]);
-  if (n.names.size() == 1) {
+  const auto dots = std::min(n.text.find('.'), n.text.size());
+  value v = find_variable(n.text.substr(0, dots));
+  if (dots == n.text.size()) {
     not_a_function(arguments, final);
     return v;
   }
-  return chain(dot, std::move(v), n, std::span(n.names).subspan(1), arguments, std::move(final));
+  return chain(dot, std::move(v), n, n.text.substr(dots), arguments, std::move(final));
 }
 
-value frame::chain(const value& dot, value receiver, const node& n,
-                   std::span<const std::string> names, std::span<const node_ptr> arguments,
-                   operand final) {
-  for (std::size_t i = 0; i + 1 < names.size(); ++i)
-    receiver = member(dot, names[i], n, {}, std::nullopt, receiver);
-  return member(dot, names.back(), n, arguments, std::move(final), receiver);
+value frame::chain(const value& dot, value receiver, const node& n, std::string_view names,
+                   std::span<const node_ptr> arguments, operand final) {
+  for (;;) {
+    names.remove_prefix(1);
+    const auto end = names.find('.');
+    if (end == names.npos) return member(dot, names, n, arguments, std::move(final), receiver);
+    receiver = member(dot, names.substr(0, end), n, {}, std::nullopt, receiver);
+    names.remove_prefix(end);
+  }
 }
 
-value frame::member(const value& dot, const std::string& name, const node& n,
+value frame::member(const value& dot, std::string_view name, const node& n,
                     std::span<const node_ptr> arguments, operand final, const value& receiver) {
   if (receiver.is_invalid()) {
     if (engine_.missing_ == missing_keys::error) fail("nil data; no entry for key " + quote(name));
     return {};
   }
-  if (receiver.is_nil()) fail("nil pointer evaluating interface {}." + name);
+  if (receiver.is_nil()) fail("nil pointer evaluating interface {}." + std::string(name));
   const auto* methods =
       receiver.object() ? methods_of(*receiver.object()) : methods_of(receiver.kind());
   if (methods)
@@ -397,11 +402,12 @@ value frame::member(const value& dot, const std::string& name, const node& n,
   bool has_arguments = arguments.size() > 1 || final;
   if (auto* o = receiver.object()) {
     if (auto field = o->field(name)) {
-      if (has_arguments) fail(name + " has arguments but cannot be invoked as function");
+      if (has_arguments)
+        fail(std::string(name) + " has arguments but cannot be invoked as function");
       return *field;
     }
   } else if (receiver.is_map()) {
-    if (has_arguments) fail(name + " is not a method but has arguments");
+    if (has_arguments) fail(std::string(name) + " is not a method but has arguments");
     if (const auto* found = receiver.find(name))
       return receiver.is_any_map() ? found->box() : *found;
     if (engine_.missing_ == missing_keys::error) fail("map has no entry for key " + quote(name));
@@ -409,7 +415,7 @@ value frame::member(const value& dot, const std::string& name, const node& n,
     if (receiver.kind() == type::files) return value::nil_of(type::bytes);
     return value().box();
   }
-  fail("can't evaluate field " + name + " in type " + static_type(receiver));
+  fail("can't evaluate field " + std::string(name) + " in type " + static_type(receiver));
 }
 
 value frame::call(const value& dot, const function& f, const value* receiver, const node& n,
@@ -595,7 +601,7 @@ value frame::constant(const node& n) {
   if (info.is_float && !hex && !rune && n.text.find_first_of(".eEpP") != n.text.npos)
     return value(info.real);
   if (info.is_int) return value::integer(info.whole, type::int_);
-  fail(n.text + " overflows int");
+  fail(std::string(n.text) + " overflows int");
 }
 
 std::string without_missing(std::string text) {

@@ -45,13 +45,13 @@ constexpr std::array<std::pair<std::string_view, token_kind>, 12> keywords{{
 
 std::string token_text(const token& t) {
   if (t.kind == token_kind::eof) return "EOF";
-  if (t.kind == token_kind::error) return t.text;
-  if (t.kind >= token_kind::block) return "<" + t.text + ">";
+  if (t.kind == token_kind::error) return t.message;
+  if (t.kind >= token_kind::block) return "<" + std::string(t.text) + ">";
   if (t.text.size() > 10) {
     std::size_t at = 0;
     for (int n = 0; n < 10 && at < t.text.size(); ++n)
-      at += static_cast<std::size_t>(decode_rune(std::string_view(t.text).substr(at)).size);
-    return quote(std::string_view(t.text).substr(0, at)) + "...";
+      at += static_cast<std::size_t>(decode_rune(t.text.substr(at)).size);
+    return quote(t.text.substr(0, at)) + "...";
   }
   return quote(t.text);
 }
@@ -99,7 +99,7 @@ int template_lexer::newlines(std::size_t from, std::size_t to) const {
 }
 
 token template_lexer::take(token_kind kind) {
-  token t{kind, start_, std::string(input_.substr(start_, position_ - start_)), start_line_};
+  token t{kind, start_, input_.substr(start_, position_ - start_), start_line_, {}};
   start_ = position_;
   start_line_ = line_;
   return t;
@@ -112,7 +112,7 @@ void template_lexer::ignore() {
 }
 
 token template_lexer::error(std::string message) {
-  token t{token_kind::error, start_, std::move(message), start_line_};
+  token t{token_kind::error, start_, {}, start_line_, std::move(message)};
   start_ = 0;
   position_ = 0;
   input_ = {};
@@ -132,7 +132,7 @@ token template_lexer::lex_text() {
         line_ += newlines(start_, position_);
         return take(token_kind::text);
       }
-      return token{token_kind::eof, start_, "EOF", start_line_};
+      return token{token_kind::eof, start_, "EOF", start_line_, {}};
     }
     if (at > 0) {
       position_ += at;

@@ -46,14 +46,15 @@ enum class token_kind : std::uint8_t {
 struct token {
   token_kind kind = token_kind::eof;
   std::size_t position = 0;
-  std::string text;  // an error's message
+  std::string_view text;  // a part of the input
   int line = 0;
+  std::string message;  // of an error
 };
 
 /// The token as error messages show it.
 std::string token_text(const token& t);
 
-/// Cuts a template text into tokens.
+/// Cuts a template text into tokens, which view it.
 class template_lexer {
 public:
   explicit template_lexer(std::string_view input) : input_(input) {}  // input outlives the lexer

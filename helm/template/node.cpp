@@ -18,12 +18,12 @@ void write_branch(std::string& out, const char* name, const node& n) {
   out += "{{";
   out += name;
   out += ' ';
-  write(out, *n.pipe);
+  write(out, n.pipe());
   out += "}}";
-  write(out, *n.body);
-  if (n.otherwise) {
+  write(out, n.body());
+  if (const node* other = n.otherwise()) {
     out += "{{else}}";
-    write(out, *n.otherwise);
+    write(out, *other);
   }
   out += "{{end}}";
 }
@@ -34,6 +34,8 @@ void write(std::string& out, const node& n) {
     case node_kind::boolean:
     case node_kind::identifier:
     case node_kind::number:
+    case node_kind::field:
+    case node_kind::variable:
     case node_kind::string: out += n.text; return;
     case node_kind::dot: out += '.'; return;
     case node_kind::nil: out += "nil"; return;
@@ -43,27 +45,12 @@ void write(std::string& out, const node& n) {
     case node_kind::end: out += "{{end}}"; return;
     case node_kind::action:
       out += "{{";
-      write(out, *n.pipe);
+      write(out, n.pipe());
       out += "}}";
       return;
     case node_kind::chain:
       write_argument(out, *n.children[0]);
-      for (const auto& name : n.names) {
-        out += '.';
-        out += name;
-      }
-      return;
-    case node_kind::field:
-      for (const auto& name : n.names) {
-        out += '.';
-        out += name;
-      }
-      return;
-    case node_kind::variable:
-      for (std::size_t i = 0; i < n.names.size(); ++i) {
-        if (i > 0) out += '.';
-        out += n.names[i];
-      }
+      out += n.text;
       return;
     case node_kind::command:
       for (std::size_t i = 0; i < n.children.size(); ++i) {
@@ -72,13 +59,9 @@ void write(std::string& out, const node& n) {
       }
       return;
     case node_kind::pipe:
-      for (std::size_t i = 0; i < n.declarations.size(); ++i) {
-        if (i > 0) out += ", ";
-        write(out, *n.declarations[i]);
-      }
-      if (!n.declarations.empty()) out += n.assigns ? " = " : " := ";
       for (std::size_t i = 0; i < n.children.size(); ++i) {
-        if (i > 0) out += " | ";
+        if (i > 0) out += i < n.declared ? ", " : i == n.declared ? "" : " | ";
+        if (i > 0 && i == n.declared) out += n.assigns ? " = " : " := ";
         write(out, *n.children[i]);
       }
       return;
@@ -90,10 +73,10 @@ void write(std::string& out, const node& n) {
     case node_kind::with: write_branch(out, "with", n); return;
     case node_kind::template_:
       out += "{{template ";
-      out += quote(n.text);
-      if (n.pipe) {
+      out += quote(n.literal.text());
+      if (!n.children.empty()) {
         out += ' ';
-        write(out, *n.pipe);
+        write(out, n.pipe());
       }
       out += "}}";
       return;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ struct function;
 /// One template text and the name under which its errors are reported.
 struct template_source {
   std::string name;
-  std::string text;
+  std::shared_ptr<const std::string> text;
 };
 
 enum class node_kind : std::uint8_t {
@@ -60,25 +61,29 @@ struct number_info {
 };
 
 /// A node of the parsed template. Which members matter depends on `kind`; one struct keeps the tree
-/// easy to walk.
+/// easy to walk. It is small because a chart has millions.
+/// Lifetime its text is a part of the source, which the template holds.
 struct node {
-  node(node_kind k, std::size_t p, const template_source* s) : kind(k), position(p), source(s) {}
+  node(node_kind k, std::size_t p) : kind(k), position(static_cast<std::uint32_t>(p)) {}
 
   node_kind kind;
-  bool assigns = false;            // pipe: `=` rather than `:=`
-  std::size_t position;            // byte offset in the source
-  const template_source* source;   // outlives the node: held by the template
-  std::string text;                // text; literal as written; identifier; template name
-  std::vector<std::string> names;  // field, variable, chain: the elements
-  value literal;                   // string, boolean
+  bool assigns = false;        // pipe: `=` rather than `:=`
+  std::uint16_t declared = 0;  // pipe: how many variables
+  std::uint32_t position;      // byte offset in the source
+  // text; literal as written; identifier; field, chain: ".a.b"; variable: "$x.a"
+  std::string_view text;
+  value literal;  // string, boolean; template: its name
   std::unique_ptr<number_info> number;
   const function* callee = nullptr;  // identifier
-  // list: nodes; pipe: commands; command: arguments; chain: its operand
+  // list: nodes; command: arguments; chain: its operand; pipe: variables, commands; action: a pipe;
+  // branches: a pipe, a body and perhaps another one; template: perhaps a pipe
   std::vector<node_ptr> children;
-  std::vector<node_ptr> declarations;  // pipe
-  node_ptr pipe;                       // action, branches, template
-  node_ptr body;                       // branches
-  node_ptr otherwise;                  // branches
+
+  const node& pipe() const { return *children[0]; }
+  const node& body() const { return *children[1]; }
+  const node* otherwise() const { return children.size() > 2 ? children[2].get() : nullptr; }
+  std::span<const node_ptr> variables() const { return std::span(children).first(declared); }
+  std::span<const node_ptr> commands() const { return std::span(children).subspan(declared); }
 };
 
 /// The node as source text, single spaced, as error messages quote it.

@@ -48,7 +48,7 @@ private:
   token expect(token_kind kind, std::string_view context);
 
   node_ptr make(node_kind kind, std::size_t position) {
-    return std::make_unique<node>(kind, position, file_.source.get());
+    return std::make_unique<node>(kind, position);
   }
   void add(node_ptr root);
   void definition();
@@ -58,7 +58,7 @@ private:
   node_ptr control(node_kind kind, std::string_view context);
   node_ptr block();
   node_ptr call();
-  std::string template_name(const token& t, std::string_view context);
+  value template_name(const token& t, std::string_view context);
   node_ptr pipeline(std::string_view context, token_kind end);
   void declarations(node& pipe, std::string_view context);
   node_ptr command();
@@ -74,7 +74,7 @@ private:
   int range_depth_ = 0;
   int action_line_ = 0;
   int depth_ = 0;
-  std::vector<std::string> variables_{"$"};
+  std::vector<std::string_view> variables_{"$"};
 };
 
 token parser::next() {
@@ -114,10 +114,10 @@ void parser::unexpected(const token& t, std::string_view context) {
   if (t.kind == token_kind::error) {
     std::string extra;
     if (action_line_ != 0 && action_line_ != t.line) {
-      extra = t.text.ends_with(" action") ? " started at " : " in action started at ";
+      extra = t.message.ends_with(" action") ? " started at " : " in action started at ";
       extra += file_.source->name + ":" + std::to_string(action_line_);
     }
-    fail(t.text + extra);
+    fail(t.message + extra);
   }
   fail("unexpected " + token_text(t) + " in " + std::string(context));
 }
@@ -193,7 +193,7 @@ node_ptr parser::text_or_action() {
   auto t = next_non_space();
   if (t.kind == token_kind::text) {
     auto n = make(node_kind::text, t.position);
-    n->text = std::move(t.text);
+    n->text = t.text;
     return n;
   }
   if (t.kind != token_kind::left_delimiter) unexpected(t, "input");
@@ -232,7 +232,7 @@ node_ptr parser::action() {
   }
   back();
   auto n = make(node_kind::action, peek().position);
-  n->pipe = pipeline("command", token_kind::right_delimiter);
+  n->children.push_back(pipeline("command", token_kind::right_delimiter));
   return n;
 }
 
@@ -242,10 +242,10 @@ node_ptr parser::control(node_kind kind, std::string_view context) {
   with_room([&] {
     auto pipe = pipeline(context, token_kind::right_delimiter);
     n = make(kind, pipe->position);
-    n->pipe = std::move(pipe);
+    n->children.push_back(std::move(pipe));
     if (kind == node_kind::range) ++range_depth_;
     node_ptr last;
-    n->body = list(last);
+    n->children.push_back(list(last));
     if (kind == node_kind::range) --range_depth_;
     if (last->kind != node_kind::else_) return;
     // "else if" and "else with" are a branch inside the else list that shares its end.
@@ -253,18 +253,19 @@ node_ptr parser::control(node_kind kind, std::string_view context) {
     if ((kind == node_kind::if_ && after == token_kind::if_) ||
         (kind == node_kind::with && after == token_kind::with)) {
       next();
-      n->otherwise = make(node_kind::list, last->position);
-      n->otherwise->children.push_back(control(kind, context));
+      auto other = make(node_kind::list, last->position);
+      other->children.push_back(control(kind, context));
+      n->children.push_back(std::move(other));
       return;
     }
-    n->otherwise = list(last);
+    n->children.push_back(list(last));
     if (last->kind != node_kind::end) fail("expected end; found " + node_text(*last));
   });
   variables_.resize(visible);
   return n;
 }
 
-std::string parser::template_name(const token& t, std::string_view context) {
+value parser::template_name(const token& t, std::string_view context) {
   if (t.kind != token_kind::string && t.kind != token_kind::raw_string) unexpected(t, context);
   auto name = unquote(t.text);
   if (!name) fail("invalid syntax");
@@ -275,9 +276,9 @@ node_ptr parser::block() {
   constexpr std::string_view context = "block clause";
   auto t = next_non_space();
   auto n = make(node_kind::template_, t.position);
-  n->text = template_name(t, context);
-  n->pipe = pipeline(context, token_kind::right_delimiter);
-  parser inner(file_, n->text);
+  n->literal = template_name(t, context);
+  n->children.push_back(pipeline(context, token_kind::right_delimiter));
+  parser inner(file_, n->literal.text());
   node_ptr last;
   auto root = inner.list(last);
   if (last->kind != node_kind::end)
@@ -290,17 +291,17 @@ node_ptr parser::call() {
   constexpr std::string_view context = "template clause";
   auto t = next_non_space();
   auto n = make(node_kind::template_, t.position);
-  n->text = template_name(t, context);
+  n->literal = template_name(t, context);
   if (next_non_space().kind != token_kind::right_delimiter) {
     back();
-    n->pipe = pipeline(context, token_kind::right_delimiter);
+    n->children.push_back(pipeline(context, token_kind::right_delimiter));
   }
   return n;
 }
 
 node_ptr parser::variable(std::size_t position, std::string_view text) {
   auto n = make(node_kind::variable, position);
-  n->names = split(text, ".");
+  n->text = text;
   return n;
 }
 
@@ -313,15 +314,17 @@ void parser::declarations(node& pipe, std::string_view context) {
     if (after.kind == token_kind::assign || after.kind == token_kind::declare) {
       pipe.assigns = after.kind == token_kind::assign;
       next_non_space();
-      pipe.declarations.push_back(variable(name.position, name.text));
+      pipe.children.push_back(variable(name.position, name.text));
+      ++pipe.declared;
       variables_.push_back(name.text);
       return;
     }
     if (after.kind == token_kind::character && after.text == ",") {
       next_non_space();
-      pipe.declarations.push_back(variable(name.position, name.text));
+      pipe.children.push_back(variable(name.position, name.text));
+      ++pipe.declared;
       variables_.push_back(name.text);
-      if (context == "range" && pipe.declarations.size() < 2) {
+      if (context == "range" && pipe.declared < 2) {
         auto kind = peek_non_space().kind;
         if (kind == token_kind::variable || kind == token_kind::right_delimiter ||
             kind == token_kind::right_paren)
@@ -363,9 +366,10 @@ node_ptr parser::pipeline(std::string_view context, token_kind end) {
       default: unexpected(t, context);
     }
   }
-  if (pipe->children.empty()) fail("missing value for " + std::string(context));
-  for (std::size_t i = 1; i < pipe->children.size(); ++i) {
-    switch (pipe->children[i]->children[0]->kind) {
+  const auto commands = pipe->commands();
+  if (commands.empty()) fail("missing value for " + std::string(context));
+  for (std::size_t i = 1; i < commands.size(); ++i) {
+    switch (commands[i]->children[0]->kind) {
       case node_kind::boolean:
       case node_kind::dot:
       case node_kind::nil:
@@ -398,15 +402,16 @@ node_ptr parser::command() {
 node_ptr parser::operand() {
   auto n = term();
   if (!n || peek().kind != token_kind::field) return n;
-  auto position = peek().position;
-  std::vector<std::string> names;
-  while (peek().kind == token_kind::field) names.push_back(next().text.substr(1));
+  const auto first = peek();
+  std::size_t size = 0;
+  while (peek().kind == token_kind::field) size += next().text.size();
   switch (n->kind) {
     case node_kind::field:
     case node_kind::variable:
-      // The chain takes the place of its first element, position included.
-      n->position = position;
-      n->names.insert(n->names.end(), names.begin(), names.end());
+      // The chain takes the place of its first element, position included. The names follow one
+      // another in the source.
+      n->position = static_cast<std::uint32_t>(first.position);
+      n->text = {n->text.data(), n->text.size() + size};
       return n;
     case node_kind::boolean:
     case node_kind::string:
@@ -415,9 +420,9 @@ node_ptr parser::operand() {
     case node_kind::dot: fail("unexpected . after term " + quote(node_text(*n)));
     default: break;
   }
-  auto chain = make(node_kind::chain, position);
+  auto chain = make(node_kind::chain, first.position);
   chain->children.push_back(std::move(n));
-  chain->names = std::move(names);
+  chain->text = {first.text.data(), size};
   return chain;
 }
 
@@ -442,7 +447,7 @@ node_ptr parser::term() {
     }
     case token_kind::field: {
       auto n = make(node_kind::field, t.position);
-      n->names.push_back(t.text.substr(1));
+      n->text = t.text;
       return n;
     }
     case token_kind::boolean: {
@@ -515,10 +520,10 @@ node_ptr parser::number(const token& t) {
   n->number = std::make_unique<number_info>();
   auto& info = *n->number;
   if (t.kind == token_kind::char_constant) {
-    auto body = std::string_view(t.text).substr(1);
+    auto body = t.text.substr(1);
     auto c = unquote_char(body, '\'');
     if (!c) fail("invalid syntax");
-    if (body.substr(c->size) != "'") fail("malformed character constant: " + t.text);
+    if (body.substr(c->size) != "'") fail("malformed character constant: " + std::string(t.text));
     info = {true,    true,
             true,    static_cast<std::int64_t>(c->rune),
             c->rune, static_cast<double>(c->rune),
@@ -562,9 +567,15 @@ node_ptr parser::number(const token& t) {
 
 std::vector<template_ptr> parse_template(std::string name, std::string text,
                                          const function_finder& functions) {
+  return parse_template(std::move(name), std::make_shared<const std::string>(std::move(text)),
+                        functions);
+}
+
+std::vector<template_ptr> parse_template(std::string name, std::shared_ptr<const std::string> text,
+                                         const function_finder& functions) {
   auto source =
       std::make_shared<const template_source>(template_source{std::move(name), std::move(text)});
-  file f{source, template_lexer(source->text), functions, {}};
+  file f{source, template_lexer(*source->text), functions, {}};
   with_room([&] { parser(f, source->name).parse_file(); });
   std::vector<template_ptr> out;
   for (auto& [key, t] : f.trees) out.push_back(std::move(t));

@@ -3,6 +3,7 @@
 #include "helm/template/node.hpp"
 
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ using function_finder = std::function<const function*(std::string_view)>;
 
 /// Parses one text: the template `name` and everything it defines, definitions first.
 /// Errors   template_error with "template: <name>:<line>: <problem>".
+/// Shape    the templates share `text` and hold no copy of it.
+std::vector<template_ptr> parse_template(std::string name, std::shared_ptr<const std::string> text,
+                                         const function_finder& functions);
 std::vector<template_ptr> parse_template(std::string name, std::string text,
                                          const function_finder& functions);
 

@@ -139,10 +139,12 @@ public:
       }
       if (!shown.empty()) d->import_values = value(std::move(shown));
     }
-    // What is imported ranks below the parent's own defaults.
-    auto own = deep_copy(*values);
-    coalesce_tables(own, imported, nulls::keep, "", warn_);
-    c.values = own;
+    // What is imported ranks below the parent's own defaults, with whose tables it shares some.
+    if (imported.size() > 0) {
+      *values = deep_copy(*values);
+      coalesce_tables(*values, imported, nulls::keep, "", warn_);
+    }
+    c.values = std::move(*values);
     return true;
   }
 

@@ -34,6 +34,10 @@ TEST(Regex, SaysInGosWordsWhatItCannotRead) {
   std::string why;
   EXPECT_FALSE(regex::compile("x[", &why));
   EXPECT_EQ(why, "error parsing regexp: missing closing ]: `[`");
+  for (const std::string name : {"(?<é>", "(?P<é>", "(?P<aé>", "(?<-é>", "(?<a-b>", "(?<>"}) {
+    EXPECT_FALSE(regex::compile(name + "a)", &why)) << name;
+    EXPECT_EQ(why, "error parsing regexp: invalid named capture: `" + name + "`");
+  }
 }
 
 TEST(Regex, TakesLinearTimeOnLongTexts) {

@@ -373,6 +373,40 @@ TEST(YamlReaders, AgreeOnEveryDocumentThatBothRead) {
               refused, one);
 }
 
+// libyaml's scanner refuses these or drops a character of them; the values are go-yaml's.
+TEST(YamlReaders, TakeWhatGoYamlsScannerTakes) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"[a:, b]", R"(["a:","b"])"},
+      {"{a:}", R"({"a:":null})"},
+      {"{a:, b: [x:, y:]}", R"({"a:":null,"b":["x:","y:"]})"},
+      {"[? f :, h]", R"([{"f :":null},"h"])"},
+      {"[http://x:, z]", R"(["http://x:","z"])"},
+      {R"({a: "x\'", b:, "c": d:})", R"({"a":"x'","b:":null,"c":"d:"})"},
+      {R"({"a":, b: c})", R"({"a":null,"b":"c"})"},
+      {R"(a: "it\'s \' here")", R"({"a":"it's ' here"})"},
+      {"a: b\n\ufeffc: \ufeffd\n", "{\"a\":\"b\",\"\ufeffc\":\"\ufeffd\"}"},
+      {"\ufeffa: 1\n\ufeff: 2\n", "{\"a\":1,\"\ufeff\":2}"},
+      {"{a:, \ue000b: \ue001}", "{\"a:\":null,\"\ue000b\":\"\ue001\"}"},
+  };
+  for (const auto& [text, is] : rows) {
+    EXPECT_EQ(as_json(text), is) << text;
+    const auto v = read_yaml(text, yaml_numbers::typed);
+    ASSERT_TRUE(v) << text << v.error().text;
+    EXPECT_EQ(*write_json(*v), is) << text;
+  }
+  for (const char* refused : {"[a:[b]]", "a: [b:}\n", "[:, a]", R"("\q")"}) {
+    EXPECT_FALSE(read_yaml(refused)) << refused;
+    EXPECT_FALSE(parse_yaml(refused, "t")) << refused;
+  }
+  EXPECT_EQ(read_yaml("[a:[b]]").error().text, "yaml: did not find expected ',' or ']'");
+  // A tag that says nothing, with a bracket in it.
+  EXPECT_EQ(*write_json(*read_yaml("a: !f]o b\nc: !![d e\n")), R"({"a":"b","c":"e"})");
+  // Each costs another reading; one text may have so many and no more.
+  std::string many = "[";
+  for (int i = 0; i < 101; ++i) many += "a:,";
+  EXPECT_EQ(read_yaml(many + "]").error().text, "yaml: found unexpected ':'");
+}
+
 // Each difference that there is: the reader of what may be secret takes less.
 TEST(YamlReaders, DifferInWhatOneOfThemRefuses) {
   const std::string deep(100, '[');

@@ -4,7 +4,10 @@
 #include "helm/commands/commands.hpp"
 #include "helm/go.hpp"
 #include "helm/render/render.hpp"
+#include "helm/render/render_context.hpp"
 #include "helm/schema/schema.hpp"
+#include "helm/template/function.hpp"
+#include "helm/template/parser.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,6 +40,41 @@ std::string render(const std::string& text, render_options options = {}) {
   if (!parsed) return parsed.error().text;
   auto files = parsed->render(value(value::map_type{}), {}, default_capabilities(), options);
   return files ? files->at("c/templates/x.yaml") : files.error().text;
+}
+
+const node* first_text(const node& n) {
+  if (n.kind == node_kind::text) return &n;
+  for (const auto& child : n.children)
+    if (const node* found = first_text(*child)) return found;
+  return nullptr;
+}
+
+// An umbrella of hundreds of charts is as large as its files, not as three copies of them.
+TEST(ChartTexts, AreHeldOnce) {
+  const std::string long_text(1'000, 'x');
+  std::vector<chart_file> files{
+      {"Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n"},
+      {"charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n"},
+      {"charts/b/values.yaml", "a: " + long_text},
+      {"charts/b/README.md", long_text},
+      {"charts/b/templates/t.yaml", "# " + long_text + "{{ .Values.a }}"}};
+  const void* const values = files[2].data.data();
+  const void* const readme = files[3].data.data();
+  const void* const text = files[4].data.data();
+  const auto c = loaded(std::move(files));
+  const chart& b = *c->dependencies.at(0);
+  EXPECT_EQ(b.values_files[0].data.data(), values);
+  EXPECT_EQ(b.files[0].data.data(), readme);
+  EXPECT_EQ(b.templates[0].data.data(), text);
+  const chart copy = b;
+  EXPECT_EQ(copy.files[0].data.data(), readme);
+  EXPECT_EQ(files_value(b.files).find("README.md")->text().data(), readme);
+  const auto parsed = parse_template("t", b.templates.text(0), find_function);
+  const node* n = first_text(*parsed.at(0)->root);
+  ASSERT_NE(n, nullptr);
+  EXPECT_EQ(n->text.data(), text);
+  // A chart of a megabyte of templates has a hundred thousand of these.
+  EXPECT_LE(sizeof(node), 80u);
 }
 
 TEST(ChartLoading, SaysWhatIsMissing) {

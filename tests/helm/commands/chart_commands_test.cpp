@@ -131,12 +131,36 @@ TEST(LintCommand, SaysOnStandardErrorWhatHelmLogs) {
 
 TEST(LintCommand, RefusesAKubeVersionThatIsNone) {
   const chart_folder c(files{});
-  for (const std::string version : {"latest", "1.x", "v", "one.two"}) {
-    const auto r = run({"lint", c.path(), "--kube-version", version});
-    EXPECT_EQ(r.exit_code, 1);
-    EXPECT_NE(r.err.find("Error: invalid kube version '" + version + "': could not parse"),
-              r.err.npos)
-        << r.err;
+  const std::pair<std::string, std::string> rows[] = {
+      {"latest", "could not parse \"latest\" as version"},
+      {"v", "could not parse \"v\" as version"},
+      {"one.two", "could not parse \"one.two\" as version"},
+      {"1", "illegal version string \"1\""},
+      {"1.x", "illegal version string \"1.x\""},
+      {"1..2", "illegal version string \"1..2\""},
+      {"01.2", "illegal zero-prefixed version component \"01\" in \"01.2\""},
+      {"1.99999999999999999999",
+       "illegal non-numeric version component \"99999999999999999999\" in "
+       "\"1.99999999999999999999\": strconv.ParseUint: parsing \"99999999999999999999\": value "
+       "out of range"},
+  };
+  for (const auto& [version, why] : rows)
+    for (const std::string verb : {"lint", "template"}) {
+      const auto r = run({verb, c.path(), "--kube-version", version});
+      EXPECT_EQ(r.exit_code, 1);
+      EXPECT_EQ(r.err, "Error: invalid kube version '" + version + "': " + why + "\n");
+    }
+}
+
+TEST(TemplateCommand, ShowsAKubeVersionWithTheNumbersThatWereGiven) {
+  const chart_folder c(files{{"templates/t.yaml", "a: {{ .Capabilities.KubeVersion }}\n"}});
+  const std::pair<std::string, std::string> rows[] = {
+      {"1.31", "v1.31"},      {"v1.31.2", "v1.31.2"}, {"v1.30.1-gke.5", "v1.30.1"},
+      {"1.02.003", "v1.2.3"}, {"1.2.x", "v1.2"},      {" 0.1", "v0.1"},
+  };
+  for (const auto& [version, is] : rows) {
+    const auto r = run({"template", c.path(), "--kube-version", version});
+    EXPECT_NE(r.out.find("a: " + is + "\n"), r.out.npos) << version << r.out << r.err;
   }
 }
 

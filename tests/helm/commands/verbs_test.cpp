@@ -134,6 +134,7 @@ TEST(CreateCommand, OverwritesWhatIsThereAndSaysSo) {
 
 TEST(AboutCommands, SayVersionAndSettings) {
   EXPECT_EQ(version_of_helm(words{"version", "--short"}, "1").out, "v3.21.4\n");
+  EXPECT_EQ(version_of_helm(words{"version", "--short", "--template", "x"}, "1").out, "x");
   EXPECT_EQ(version_of_helm(words{"version", "--template", "<{{.Version}}>"}, "1").out,
             "<v3.21.4>");
   const variables of = [](const std::string& name) -> std::string {
