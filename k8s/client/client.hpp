@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct list_options {
   std::string resource_version;  // with resource_version_match
   std::string resource_version_match;
   bool metadata_only = false;  // items are PartialObjectMetadata
+  // of a page, at most 16 MiB
+  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 struct watch_options {
@@ -71,6 +74,9 @@ public:
   awaitable<result<boost::json::object>> get(resource r, object_key key,
                                              std::string subresource = {},
                                              reactor::nanoseconds within = request_deadline);
+  /// Errors   also errc::over_budget: the object has more than `most_bytes`, up to those of get().
+  awaitable<result<boost::json::object>> get_within(resource r, object_key key,
+                                                    std::uint64_t most_bytes);
   /// One page, as the server sent it (items, metadata.continue, metadata.resourceVersion).
   awaitable<result<boost::json::object>> list(resource r, list_options options);
   awaitable<result<boost::json::object>> create(resource r, std::string ns,
