@@ -3,14 +3,17 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/time.hpp"
-#include "reactor/waiters.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 
 namespace reactor {
+
+class loop;
 
 /// The memory that operations on texts of strangers have in this process, over all of them.
 /// Shape    each operation has a share. A small one takes small_bytes for one text and waits for
@@ -19,13 +22,15 @@ namespace reactor {
 ///          keep resting_bytes together, and a single one any amount.
 /// Ends     no operation waits while it has what another one waits for: a small one has little, a
 ///          resting one waits for nothing.
-/// Lifetime the loop outlives it. It outlives the shares.
+/// Lifetime the loop outlives it; shares may outlive it.
 class work_memory {
+  struct books;
+
 public:
   static constexpr std::uint64_t small_bytes = 128u << 10, resting_bytes = 8u << 20;
   static constexpr nanoseconds works_for = std::chrono::minutes(1);
 
-  explicit work_memory(loop& l) : loop_(l), free_(l) {}
+  explicit work_memory(loop& l);
 
   class share {
   public:
@@ -33,8 +38,7 @@ public:
 
     /// Without `of` there is no limit. `who` is named to those that wait for it; it waits itself
     /// for `patience` at most.
-    share(work_memory* of, std::string who, nanoseconds patience)
-        : of_(of), who_(std::move(who)), patience_(patience) {}
+    share(work_memory* of, std::string who, nanoseconds patience);
     ~share() { give_back(); }
     share(const share&) = delete;
     share& operator=(const share&) = delete;
@@ -53,7 +57,7 @@ public:
 
   private:
     enum class size : std::uint8_t { small, large, resting };
-    work_memory* of_;
+    std::shared_ptr<work_memory::books> of_;
     std::string who_;
     nanoseconds patience_;
     size is_ = size::small;
@@ -62,16 +66,12 @@ public:
   };
 
   /// Called when the operation `who` begins to wait for what `holder` has.
-  std::function<void(const std::string& who, const std::string& holder)> on_wait;
-  std::uint64_t resting() const noexcept { return resting_; }
-  std::size_t waiting() const noexcept { return waiting_; }
+  void on_wait(std::function<void(const std::string& who, const std::string& holder)> told);
+  std::uint64_t resting() const noexcept;
+  std::size_t waiting() const noexcept;  // to be large
 
 private:
-  loop& loop_;
-  const share* large_ = nullptr;
-  std::uint64_t resting_ = 0;
-  std::size_t waiting_ = 0;  // to be large
-  waiters free_;
+  std::shared_ptr<books> books_;
 };
 
 }  // namespace reactor

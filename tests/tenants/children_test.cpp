@@ -385,10 +385,10 @@ TEST_F(ChartChildren, AnswersThatAreLargeAreHadByOneOperationAtATime) {
   const std::string large = stored_of(3u << 20), small = stored_of(1'000);
   with_children(options(), [&](reactor::loop& l, chart_children& c) -> awaitable<void> {
     std::size_t now = 0, most = 0, read = 0, waits = 0;
-    c.memory()->on_wait = [&](const std::string&, const std::string& holder) {
+    c.memory()->on_wait([&](const std::string&, const std::string& holder) {
       EXPECT_THAT(holder, StartsWith("release "));
       ++waits;
-    };
+    });
     reactor::task_group tasks(l);
     for (int i = 0; i < 8; ++i)
       tasks.start("operation", [&, i]() -> awaitable<void> {
