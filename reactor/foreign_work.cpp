@@ -25,7 +25,13 @@ foreign_workers* foreign_workers_of(loop& l) {
   return asio::use_service<workers_of_a_loop>(l.context()).attached;
 }
 
+work_memory* work_memory_of(loop& l) {
+  foreign_workers* const workers = foreign_workers_of(l);
+  return workers ? workers->memory() : nullptr;
+}
+
 attached_workers::attached_workers(loop& l, foreign_workers& workers) : loop_(l) {
+  workers.memory_.emplace(l);
   asio::use_service<workers_of_a_loop>(l.context()).attached = &workers;
 }
 

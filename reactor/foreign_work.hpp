@@ -3,8 +3,10 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/own_bytes.hpp"
 #include "reactor/plain/result.hpp"
+#include "reactor/work_memory.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace reactor {
@@ -39,13 +41,20 @@ public:
   virtual awaitable<void> stop() = 0;
   /// What this process itself wrote among strangers: those bytes share one owner.
   own_bytes& own() noexcept { return own_; }
+  /// What operations on their answers have in this process; null before they are attached.
+  work_memory* memory() noexcept { return memory_ ? &*memory_ : nullptr; }
 
 private:
+  friend class attached_workers;
   own_bytes own_;
+  std::optional<work_memory> memory_;
 };
 
 /// Those that were attached to a loop; null: such work is done by loop::offload_foreign.
 foreign_workers* foreign_workers_of(loop& l);
+
+/// That of those; null where there are none.
+work_memory* work_memory_of(loop& l);
 
 /// Attaches them for its lifetime.
 /// Lifetime loop and workers outlive it.

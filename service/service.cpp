@@ -57,6 +57,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     : loop_(l),
       options_(std::move(options)),
       log_(std::move(log)),
+      wrong_tokens_(l, "/metrics or /clusters", log_),
       config_maps_(config_maps_of(l, options_, log_)),
       packs_(l, pack_options(options_, config_maps_)),
       leases_moved_(l),
@@ -136,11 +137,11 @@ reactor::awaitable<reactor::result<void>> service::start() {
   packs_.start();
   packs_started_ = true;
   if (!config_maps_.empty()) tasks_.start("refused policies", tell_refusals_again());
+  if (!options_.metrics_token_file.empty()) {
+    auto token = co_await metrics_token();
+    if (!token) co_return token.error();
+  }
   if (options_.metrics_at) {
-    if (!options_.metrics_token_file.empty()) {
-      auto token = co_await metrics_token();
-      if (!token) co_return token.error();
-    }
     own_ = std::make_unique<own_metrics>(loop_, metrics_, packs_);
     metrics_.on_collect([this] { own_->refresh(); });
     auto bound = listen(
@@ -482,25 +483,42 @@ reactor::awaitable<reactor::result<reactor::secret>> service::metrics_token() {
   co_return token;
 }
 
-reactor::awaitable<void> service::answer_metrics(reactor::http::request r,
-                                                 reactor::http::responder& to) {
-  std::string host(r.fields.get("Host"));
-  const bool refused = co_await refuse_foreign_host(std::move(host), to);
-  if (refused) co_return;
-  if (!options_.metrics_token_file.empty()) {
+/// What names clusters is for those who show the token, where there is one. True: it was answered.
+reactor::awaitable<bool> service::refuse_without_token(std::string shown,
+                                                       reactor::http::responder& to) {  // borrowed
+  if (options_.metrics_token_file.empty()) co_return false;
+  reactor::http::response no;
+  no.status = 401;
+  if (!shown.empty()) {
     auto token = co_await metrics_token();
     const bool is_readable = token.has_value();
     web::doorkeeper door(loop_.random(), is_readable ? std::move(*token) : reactor::secret());
-    if (!is_readable || !door.lets_in(r.fields.get("authorization"), {}, loop_.now())) {
-      reactor::http::response no;
-      no.status = 401;
-      no.fields.add("WWW-Authenticate", "Bearer");
-      no.fields.add("Content-Type", "text/plain; charset=utf-8");
-      no.body = "show the token of --metrics-token-file as a bearer\n";
-      (void)co_await to.send(std::move(no));
-      co_return;
-    }
+    if (is_readable && door.lets_in(shown, {}, loop_.now())) co_return false;
+    const bool waited = co_await wrong_tokens_.wait(to.peer());
+    if (!waited) no.status = 429;
   }
+  if (no.status == 401) no.fields.add("WWW-Authenticate", "Bearer");
+  no.fields.add("Content-Type", "text/plain; charset=utf-8");
+  no.body = no.status == 401 ? "show the token of --metrics-token-file as a bearer\n"
+                             : "too many requests show a wrong token at this moment\n";
+  (void)co_await to.send(std::move(no));
+  co_return true;
+}
+
+/// False: the request was answered.
+reactor::awaitable<bool> service::may_see_fleet(const reactor::http::request& r,
+                                                reactor::http::responder& to) {  // borrowed
+  std::string host(r.fields.get("Host")), shown(r.fields.get("authorization"));
+  const bool is_foreign = co_await refuse_foreign_host(std::move(host), to);
+  if (is_foreign) co_return false;
+  const bool refused = co_await refuse_without_token(std::move(shown), to);
+  co_return !refused;
+}
+
+reactor::awaitable<void> service::answer_metrics(reactor::http::request r,
+                                                 reactor::http::responder& to) {
+  const bool may = co_await may_see_fleet(r, to);
+  if (!may) co_return;
   const std::string_view accept = r.fields.get("Accept");
   const auto format = reactor::metrics::wanted(accept);
   std::string type(reactor::metrics::content_type(format));
@@ -512,9 +530,8 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
                                                 reactor::http::responder& to) {
   const std::string path = reactor::http::split_target(r.target).path;
   if (path == "/clusters") {
-    std::string host(r.fields.get("Host"));
-    const bool refused = co_await refuse_foreign_host(std::move(host), to);
-    if (refused) co_return;
+    const bool may = co_await may_see_fleet(r, to);
+    if (!may) co_return;
     co_await send_pieces(loop_, to, "application/json", k8s::fleet::reading(*fleet_));
     co_return;
   }

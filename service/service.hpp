@@ -14,6 +14,7 @@
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 #include "service/config_map_packs.hpp"
+#include "service/page/wrong_tokens.hpp"
 #include "service/policy_refusals.hpp"
 
 #include <functional>
@@ -63,7 +64,7 @@ struct service_options {
   reactor::file_watch_settings policy_watch = {};  // of its folders
   std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
-  std::string metrics_token_file;  // what readers of /metrics show; empty: nothing
+  std::string metrics_token_file;  // what readers of /metrics and /clusters show, or empty
   /// Names beside addresses and those of the cluster (web::is_inner_host) under which /metrics and
   /// /clusters are asked for.
   std::vector<std::string> hosts;
@@ -132,6 +133,11 @@ private:
   reactor::awaitable<reactor::result<void>> reach_home();
   reactor::awaitable<void> read_own_pod();
   reactor::awaitable<reactor::result<reactor::secret>> metrics_token();
+  // borrowed
+  reactor::awaitable<bool> refuse_without_token(std::string shown, reactor::http::responder& to);
+  // borrowed
+  reactor::awaitable<bool> may_see_fleet(const reactor::http::request& r,
+                                         reactor::http::responder& to);
   reactor::awaitable<reactor::result<void>> load_packs();
   reactor::awaitable<reactor::result<void>> start_fleet();
   reactor::awaitable<void> keep_self_cluster();
@@ -167,6 +173,7 @@ private:
   reactor::loop& loop_;
   service_options options_;
   reactor::logger log_;
+  web::wrong_tokens wrong_tokens_;
   reactor::metrics metrics_;
   std::string own_image_, own_pod_uid_;
   // By what stands in `policies`.

@@ -79,15 +79,28 @@ read_reply<Job> read_answer(std::string& said) {
   return out;
 }
 
+/// The memory that an operation has (reactor::work_memory); null: as much as the limits allow.
+using memory_share = reactor::work_memory::share;
+
+/// Waits until a text of so many bytes may be there. Returns why it may not, or may no longer.
+inline awaitable<std::optional<problem>> room_for(memory_share* within, std::uint64_t bytes) {
+  if (!within || bytes <= reactor::work_memory::small_bytes) co_return std::nullopt;
+  auto grown = co_await within->grow();
+  if (!grown) co_return problem{grown.error().detail};
+  co_return std::nullopt;
+}
+
 /// Has a child do a job. Bytes are made and read on the loop's own workers.
 /// Shape    `about` is the chart that the job is about, or null; `owner` is whose bytes there are
-///          beside the chart's (foreign_workers::run).
+///          beside the chart's (foreign_workers::run). An answer that is larger than the share is
+///          thrown away, and asked for again once there is room.
 /// Errors   why there is no answer, as a sentence.
 template <class Job>
 awaitable<outcome<typename Job::answer>> ask(reactor::loop& l, reactor::foreign_workers& workers,
                                              Job job,
                                              std::shared_ptr<prepared_chart> about = nullptr,
-                                             std::string owner = {}) {
+                                             std::string owner = {},
+                                             memory_share* within = nullptr) {
   const auto write = [](Job& of) { return to_bytes(of); };
   auto body = co_await l.offload(write, std::move(job));
   if (!body) co_return body.error();
@@ -95,11 +108,16 @@ awaitable<outcome<typename Job::answer>> ask(reactor::loop& l, reactor::foreign_
   archived_chart chart;
   if (about && about->archived()) chart = *about->archived();
   if (!chart.digest.empty()) owner = "chart " + chart.digest + " " + owner;
-  for (int tries = 0; tries < 2; ++tries) {
+  constexpr int most_tries = 4;  // without the archive, with it, and each again with more room
+  bool with_archive = false;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::size_t archive_bytes = with_archive && chart.archive ? chart.archive->size() : 0;
+    auto no_room = co_await room_for(within, shared->size() + archive_bytes);
+    if (no_room) co_return *no_room;
     const auto frame = [](const std::shared_ptr<const std::string>& asked, const archived_chart& of,
-                          bool with_archive) {
+                          bool whole) {
       const std::string_view archive =
-          with_archive && of.archive ? std::string_view(*of.archive) : std::string_view();
+          whole && of.archive ? std::string_view(*of.archive) : std::string_view();
       wire_writer w(asked->size() + archive.size() + 256);  // a `request`, without its copies
       w.put(Job::number);
       w.text(of.digest);
@@ -107,12 +125,21 @@ awaitable<outcome<typename Job::answer>> ask(reactor::loop& l, reactor::foreign_
       w.text(*asked);
       return w.take();
     };
-    std::string bytes = co_await l.offload(frame, shared, chart, tries > 0);
+    std::string bytes = co_await l.offload(frame, shared, chart, with_archive);
     auto got = co_await workers.run(std::move(bytes), owner);
     if (!got) co_return problem{got.error().detail};
+    if (within && got->size() > within->most()) {
+      const std::size_t needed = got->size();
+      std::string().swap(*got);
+      no_room = co_await room_for(within, needed);
+      if (no_room) co_return *no_room;
+      continue;
+    }
     read_reply<Job> r = co_await l.offload(&read_answer<Job>, std::move(*got));
     if (r.failure) co_return *r.failure;
     if (!r.chart_needed) co_return std::move(r.answer);
+    if (with_archive) break;
+    with_archive = true;
   }
   co_return problem{"the process that works on the chart does not take it"};
 }
@@ -127,7 +154,8 @@ inline constexpr chart_limits short_text_limits{.memory_bytes = 8u << 20, .steps
 /// no child, the worker for strangers does it within the job's own limits.
 /// Errors   as ask().
 template <class Job>
-awaitable<outcome<typename Job::answer>> ask_about_text(reactor::loop& l, Job job) {
+awaitable<outcome<typename Job::answer>> ask_about_text(reactor::loop& l, Job job,
+                                                        memory_share* within = nullptr) {
   using answer = typename Job::answer;
   reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
   if (!children) {
@@ -147,7 +175,7 @@ awaitable<outcome<typename Job::answer>> ask_about_text(reactor::loop& l, Job jo
     if (out) co_return std::move(*out);
     job = *shared;
   }
-  co_return co_await ask(l, *children, std::move(job));
+  co_return co_await ask(l, *children, std::move(job), nullptr, {}, within);
 }
 
 }  // namespace helm::apart

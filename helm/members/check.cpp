@@ -153,8 +153,8 @@ reactor::awaitable<void> check_kinds(checking& c, check_as who) {  // borrowed
 
 reactor::awaitable<void> check_daemon(checking& c, check_as who, std::string ns) {  // borrowed
   k8s::object_key key = member_daemon(ns);
+  const std::string name = "DaemonSet " + key.text();
   auto found = co_await find_object(c.api, k8s::resources::daemon_sets(), std::move(key));
-  const std::string name = "DaemonSet " + member_daemon(ns).text();
   if (!found) {
     c.say("daemon", false, found.error().message());
   } else if (!*found) {

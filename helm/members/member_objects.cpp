@@ -173,10 +173,6 @@ k8s::object_key member_account(const member_settings& s) {
   return {s.ns, std::string(prefix) + "-controller-manager"};
 }
 
-k8s::object_key member_daemon(const std::string& ns) {
-  return {ns + "-daemon", std::string(prefix) + "-daemon"};
-}
-
 k8s::object_key own_controller(const std::string& ns) {
   return {ns, std::string(prefix) + "-controller-manager"};
 }
@@ -225,6 +221,13 @@ reactor::result<std::vector<member_object>> member_objects(const member_settings
     }
   }
   return all;
+}
+
+k8s::object_key member_daemon(const std::string& ns) {
+  if (const auto all = member_objects({.ns = ns}))
+    for (const member_object& o : *all)
+      if (o.what.kind == "DaemonSet") return o.key;
+  return {};
 }
 
 }  // namespace cli

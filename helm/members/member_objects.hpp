@@ -50,7 +50,7 @@ std::vector<member_object> earlier_daemons(const std::string& ns);
 
 /// Whose token home gets.
 k8s::object_key member_account(const member_settings& s);
-/// Who stages and boots on the nodes, where the service's account is in `ns`.
+/// The DaemonSet that the chart has for an account in `ns`; empty where `ns` is no namespace.
 k8s::object_key member_daemon(const std::string& ns);
 /// Of a service that runs there itself.
 k8s::object_key own_controller(const std::string& ns);

@@ -129,7 +129,10 @@ struct cluster_objects::impl {
   k8s::discovery& kinds;
   waits wait;
   std::function<void(std::string)> on_line;
+  /// get() of an object that anyone may have made large.
+  awaitable<k8s::result<json::object>> get(const object& o);  // borrowed
   std::optional<chart_limits> strangers;
+  apart::memory_share* share = nullptr;
 };
 
 cluster_objects::cluster_objects(reactor::loop& l, k8s::client& api)
@@ -142,8 +145,30 @@ void cluster_objects::on_line(std::function<void(std::string)> line) {
   impl_->on_line = std::move(line);
 }
 
-void cluster_objects::of_strangers(chart_limits limits) {
+void cluster_objects::of_strangers(chart_limits limits, apart::memory_share* share) {
   impl_->strangers = limits;
+  impl_->share = share;
+}
+
+apart::memory_share* cluster_objects::share() const noexcept {
+  return impl_->share;
+}
+
+awaitable<k8s::result<json::object>> cluster_objects::impl::get(const object& o) {
+  const std::uint64_t most = share ? share->most() : apart::memory_share::unlimited;
+  if (most != apart::memory_share::unlimited) {
+    auto got = co_await api.get_within(o.resource, o.key(), most);
+    if (got || got.error().code != k8s::errc::over_budget) co_return got;
+  }
+  const auto no_room = co_await apart::room_for(share, apart::memory_share::unlimited);
+  if (no_room) {
+    k8s::fault why;
+    why.code = k8s::errc::over_budget;
+    why.doing = "get " + describe(o);
+    why.detail = no_room->text;
+    co_return why;
+  }
+  co_return co_await api.get(o.resource, o.key());
 }
 
 awaitable<outcome<helm::capabilities>> cluster_objects::capabilities() {
@@ -206,7 +231,7 @@ awaitable<outcome<std::vector<json::object>>> cluster_objects::impl::read(std::s
   if (manifest.size() < read_at_once_bytes)
     if (auto all = done_within(at_once, [&] { return objects_in(manifest); }))
       co_return std::move(*all);
-  if (strangers) co_return co_await objects_apart(loop, std::move(manifest), *strangers);
+  if (strangers) co_return co_await objects_apart(loop, std::move(manifest), *strangers, share);
   // A chart with many definitions has a megabyte of YAML.
   const auto work = [](const std::string& text) { return objects_in(text); };
   co_return co_await loop.offload(work, std::move(manifest));
@@ -232,7 +257,7 @@ awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
 
 awaitable<outcome<std::optional<json::object>>> cluster_objects::live(object o) {
   if (o.name.empty()) co_return problem{no_name};
-  auto got = co_await impl_->api.get(o.resource, o.key());
+  auto got = co_await impl_->get(o);
   if (got) co_return std::optional(std::move(*got));
   if (got.error().code == k8s::errc::not_found) co_return std::optional<json::object>();
   co_return problem{said(got.error())};
@@ -260,7 +285,7 @@ awaitable<k8s::result<cluster_objects::impl::removal>> cluster_objects::impl::re
     k8s::delete_options how;
     how.propagation = propagation;
     if (only_of) {
-      auto live = co_await api.get(o.resource, o.key());
+      auto live = co_await get(o);
       if (!live) co_return live.error();
       if (!belongs_to(*live, *only_of)) co_return removal::left;
       // This one, as it was looked at: a conflict is looked at again.
@@ -399,7 +424,7 @@ awaitable<void> cluster_objects::impl::remove_dropped(const object& o,
                                                       update_result& did) {  // borrowed
   if (o.name.empty()) co_return;
   say("Deleting " + o.kind + " " + quote(o.name) + " in namespace " + o.ns + "...");
-  auto live = co_await api.get(o.resource, o.key());
+  auto live = co_await get(o);
   if (!live) {
     say("Unable to get obj " + quote(o.name) + ", err: " + said(live.error()));
     co_return;
@@ -430,7 +455,7 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
     object& o = target[i];
     if (o.name.empty())
       co_return problem{std::string("could not get information about the resource: ") + no_name};
-    auto live = co_await impl_->api.get(o.resource, o.key());
+    auto live = co_await impl_->get(o);
     if (!live && live.error().code != k8s::errc::not_found) {
       co_return problem{"could not get information about the resource: " + said(live.error())};
     }

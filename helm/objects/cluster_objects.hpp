@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/apart/ask.hpp"
 #include "helm/go.hpp"
 #include "helm/objects/object.hpp"
 #include "helm/render/render_context.hpp"
@@ -72,8 +73,10 @@ public:
   void on_line(std::function<void(std::string)> line);
 
   /// The manifests and definitions that are built come from strangers: they are read apart
-  /// (objects_apart), within these limits. Else they are read as stock Helm reads them.
-  void of_strangers(chart_limits limits);
+  /// (objects_apart), within these limits. Else they are read as stock Helm reads them. What is
+  /// read of the cluster is within `share` as well; it outlives this, and may be null.
+  void of_strangers(chart_limits limits, apart::memory_share* share);
+  apart::memory_share* share() const noexcept;
 
   /// What templates see of the cluster: its version, group versions and kinds ("apps/v1",
   /// "apps/v1/Deployment"). Problems "Kubernetes cluster unreachable: …"

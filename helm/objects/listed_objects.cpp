@@ -41,6 +41,7 @@ reactor::awaitable<void> listed_objects::read(const object_list& wanted) {
     options.ns = all[i].ns;
     options.limit = page_limit;
     options.metadata_only = true;
+    options.most_bytes = most_bytes_;
     auto page = co_await api_.list(all[i].of, std::move(options));
     if (page) take(all[i], std::move(*page));
   }

@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -40,7 +41,8 @@ public:
     const boost::json::object* object = nullptr;  // of present: its metadata
   };
 
-  explicit listed_objects(k8s::client& api) : api_(api) {}
+  /// A list of more than `most_bytes` is too long.
+  listed_objects(k8s::client& api, std::uint64_t most_bytes) : api_(api), most_bytes_(most_bytes) {}
   reactor::awaitable<void> read(const object_list& wanted);  // borrowed
   finding find(const object& o) const;
 
@@ -53,6 +55,7 @@ private:
     bool whole = false;
   };
   k8s::client& api_;
+  std::uint64_t most_bytes_;
   std::map<std::string, listed> all_;  // by path
 };
 

@@ -89,11 +89,11 @@ manifest_job::answer manifest_job::run(outcome<std::shared_ptr<prepared_chart>>&
 }
 
 reactor::awaitable<objects_found> objects_apart(reactor::loop& l, std::string manifest,
-                                                chart_limits limits) {
+                                                chart_limits limits, apart::memory_share* within) {
   manifest_job job;
   job.text = std::move(manifest);
   job.limits = limits;
-  auto said = co_await apart::ask_about_text(l, std::move(job));
+  auto said = co_await apart::ask_about_text(l, std::move(job), within);
   if (!said) co_return problem{std::string(cannot_be_read) + ": " + said.error().text};
   if (said->failure) co_return *said->failure;
   co_return co_await l.offload(&read_all, std::move(said->objects));

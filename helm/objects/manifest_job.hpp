@@ -40,8 +40,8 @@ outcome<std::vector<boost::json::object>> objects_in(std::string_view manifest);
 
 /// The same of a stranger's manifest, read in a child process where there are some.
 /// Errors   also "the manifest cannot be read: it takes more memory than it may", and a child's.
-reactor::awaitable<outcome<std::vector<boost::json::object>>> objects_apart(reactor::loop& l,
-                                                                            std::string manifest,
-                                                                            chart_limits limits);
+reactor::awaitable<outcome<std::vector<boost::json::object>>> objects_apart(
+    reactor::loop& l, std::string manifest, chart_limits limits,
+    apart::memory_share* within = nullptr);
 
 }  // namespace helm::objects

@@ -6,6 +6,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "k8s/informer/view.hpp"
+#include "reactor/foreign_work.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -19,6 +20,9 @@ namespace {
 
 namespace json = boost::json;
 using reactor::awaitable;
+
+/// For the memory that a large record takes, while another operation has it.
+constexpr reactor::nanoseconds look_waits = std::chrono::seconds(60);
 
 const json::object* object_at(const json::object& o, std::string_view name) {
   const json::value* v = o.if_contains(name);
@@ -150,7 +154,16 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     key.ns = records_.ns.empty() ? ns : records_.ns;
     key.name = newest.name;
     std::string place = release::place_of_record(api_, collection_of(records_.driver), key);
-    auto got = co_await api_.get(collection_of(records_.driver), std::move(key));
+    reactor::work_memory::share within(
+        reactor::work_memory_of(loop_),
+        "a look at the release " + ns + "/" + name + " at " + api_.server(), look_waits);
+    const k8s::resource& kind = collection_of(records_.driver);
+    auto got = co_await api_.get_within(kind, key, within.most());
+    if (!got && got.error().code == k8s::errc::over_budget) {
+      const auto no_room = co_await apart::room_for(&within, apart::memory_share::unlimited);
+      if (no_room) got.error().detail = no_room->text;
+      if (!no_room) got = co_await api_.get(kind, key);
+    }
     if (!got && got.error().code == k8s::errc::not_found) continue;
     if (!got) co_return got.error();
     // What was read, if somebody wrote it since it was listed.
@@ -159,7 +172,7 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     stored.text = text_of(object_at(*got, "data"), "release");
     stored.kind = records_.driver;
     stored.ns = ns;
-    out = co_await read_stored(loop_, std::move(stored), std::move(place));
+    out = co_await read_stored(loop_, std::move(stored), std::move(place), &within);
     co_return out;
   }
   co_return out;

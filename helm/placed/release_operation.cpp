@@ -5,6 +5,7 @@
 #include "helm/release/release_jobs.hpp"
 #include "helm/release/workbench.hpp"
 #include "k8s/client/client.hpp"
+#include "reactor/foreign_work.hpp"
 #include "reactor/loop.hpp"
 
 namespace helm::placed {
@@ -44,6 +45,9 @@ release::release_actions::settings settings_of(const operation_order& o, const r
 const std::string& store_of(const operation_order& o) {
   return o.store_ns.empty() ? o.ns : o.store_ns;
 }
+std::string described(const operation_order& o, const k8s::client& api) {
+  return "the release " + o.ns + "/" + o.release + " at " + api.server();
+}
 objects::release_name name_of(const operation_order& o) {
   return {o.release, o.ns};
 }
@@ -55,11 +59,13 @@ release_operation::release_operation(reactor::loop& l, k8s::client& api, k8s::di
     : loop_(l),
       api_(api),
       order_(std::move(order)),
+      share_(reactor::work_memory_of(l), described(order_, api), order_.timeout),
       notes_(l, api, order_.notes_ns, order_.ns, order_.release, order_.owner),
       on_(l, api, known),
-      records_(l, api, store_of(order_), driver_of(order_.driver), name_of(order_), history_bytes),
+      records_(l, api, store_of(order_), driver_of(order_.driver), name_of(order_), history_bytes,
+               &share_),
       actions_(l, api, on_, records_, settings_of(order_, log, notes_)) {
-  on_.of_strangers(service_chart_limits);
+  on_.of_strangers(service_chart_limits, &share_);
 }
 
 template <class Request>
@@ -103,6 +109,12 @@ awaitable<outcome<objects::done>> release_operation::make_store() {
 }
 
 awaitable<outcome<objects::done>> release_operation::run() {
+  auto ended = co_await carry_out();
+  share_.give_back();  // what is told of it is little
+  co_return ended;
+}
+
+awaitable<outcome<objects::done>> release_operation::carry_out() {
   auto store = co_await make_store();
   if (!store) co_return store.error();
   if (order_.what == operation::install) {

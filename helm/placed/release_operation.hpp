@@ -54,6 +54,7 @@ public:
   reactor::awaitable<std::string> noted_owner() { return notes_.owner(); }
 
 private:
+  reactor::awaitable<outcome<objects::done>> carry_out();
   reactor::awaitable<outcome<release::record>> rendered();
   /// What is there of the release, for an upgrade or an uninstall.
   reactor::awaitable<outcome<std::optional<release::record>>> base();
@@ -68,6 +69,7 @@ private:
   reactor::loop& loop_;
   k8s::client& api_;
   operation_order order_;
+  reactor::work_memory::share share_;
   noted_release notes_;
   objects::cluster_objects on_;
   release::cluster_records records_;

@@ -48,7 +48,7 @@ known_release stored_release::run(release::loaded&) const {
 }
 
 reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release what,
-                                              std::string place) {
+                                              std::string place, apart::memory_share* within) {
   reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
   if (!children) {
     const auto here = [](const stored_release& job) {
@@ -64,7 +64,7 @@ reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release w
   // themselves.
   std::string owner =
       co_await release::reader_of_record(l, std::move(place), what.text, "newest records");
-  auto said = co_await apart::ask(l, *children, std::move(what), nullptr, std::move(owner));
+  auto said = co_await apart::ask(l, *children, std::move(what), nullptr, std::move(owner), within);
   if (!said) co_return by_labels(of);
   // It is the record that was asked about, whatever it says.
   said->record = of.name;

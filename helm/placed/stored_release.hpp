@@ -35,6 +35,7 @@ struct stored_release {
 /// In a child process where there are some, else on the worker. `place` names the record's object
 /// (release::place_of_record).
 reactor::awaitable<known_release> read_stored(reactor::loop& l, stored_release what,
-                                              std::string place);
+                                              std::string place,
+                                              apart::memory_share* within = nullptr);
 
 }  // namespace helm::placed

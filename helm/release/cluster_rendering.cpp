@@ -35,7 +35,7 @@ render_request detached(const render_request& r) {
 }  // namespace
 
 awaitable<reactor::result<rendered>> cluster_rendering::on_worker(render_request r) {
-  rendered out = co_await render_apart(bench_.loop, std::move(r));
+  rendered out = co_await render_apart(bench_.loop, std::move(r), bench_.on.share());
   co_return reactor::result<rendered>(std::move(out));
 }
 
@@ -69,6 +69,10 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
       if (out.failure) co_return *out.failure;
       co_return out;
     }
+    // What is there may be large, and goes to the child and back with each further render.
+    const auto no_room =
+        co_await apart::room_for(bench_.on.share(), apart::memory_share::unlimited);
+    if (no_room) co_return *no_room;
     const lookup_key key = *out.missing;
     bench_.say("looking up " + key[0] + " " + key[1] + " " + key[2] + "/" + key[3]);
     lookup_key wanted = key;

@@ -75,6 +75,10 @@ awaitable<hook_runner::hook_end> hook_runner::run_one_hook(record& r, std::size_
   co_return hook_end{failure, true};
 }
 
+bool hook_runner::waits_for(const record& r, std::string_view event, const work_options& work) {
+  return !work.no_hooks && !hooks_for(r.hooks, std::string(event)).empty();
+}
+
 awaitable<std::optional<problem>> hook_runner::run(record& r, std::string event,
                                                    reactor::nanoseconds timeout) {
   const std::vector<std::size_t> order = hooks_for(r.hooks, event);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace helm::release {
 
@@ -16,6 +17,8 @@ public:
   /// All hooks of an event in their order. Returns the first failure.
   // borrowed
   awaitable<std::optional<problem>> run(record& r, std::string event, reactor::nanoseconds timeout);
+  /// Whether there are any.
+  static bool waits_for(const record& r, std::string_view event, const work_options& work);
 
 private:
   struct hook_end {

@@ -26,8 +26,8 @@ std::optional<problem> name_in_use(const history& h, bool replace) {
 
 awaitable<outcome<done>> install_action::install_crds(std::shared_ptr<prepared_chart> chart,
                                                       value values) {
-  auto files =
-      co_await crds_apart(bench_.loop, chart, detached_copy(values), bench_.settings.charts);
+  auto files = co_await crds_apart(bench_.loop, chart, detached_copy(values),
+                                   bench_.settings.charts, bench_.on.share());
   if (!files) co_return files.error();
   if (files->empty()) co_return done{};
   std::vector<std::pair<std::string, std::string>> all = std::move(*files);
@@ -144,6 +144,7 @@ awaitable<outcome<record>> install_action::perform(record r, install_request req
                                                    objects::object_list target) {
   const work_options work = request.work;
   std::optional<problem> failure;
+  if (hooks_.waits_for(r, "pre-install", work)) co_await bench_.rest(r);
   if (!work.no_hooks) {
     failure = co_await hooks_.run(r, "pre-install", work.timeout);
     if (failure) failure->text = "failed pre-install: " + failure->text;
@@ -164,6 +165,7 @@ awaitable<outcome<record>> install_action::perform(record r, install_request req
     }
     if (!changed) failure = changed.error();
   }
+  co_await bench_.rest(r);
   if (!failure && work.wait) {
     auto ready = co_await bench_.wait_ready(std::move(target), work);
     if (!ready) failure = ready.error();

@@ -104,7 +104,7 @@ awaitable<outcome<sized_record>> cluster_records::record_of(const json::object& 
     if (!bytes) co_return problem{"data.release is not base64"};
     stored = std::move(*bytes);
   }
-  auto all = co_await read_record_apart(loop_, std::move(stored), left, std::move(owner));
+  auto all = co_await read_record_apart(loop_, std::move(stored), left, std::move(owner), share_);
   if (!all) co_return all.error();
   if (all->bytes > left) co_return all;
   record* const r = &all->what;
@@ -155,7 +155,19 @@ awaitable<outcome<history>> cluster_records::query(std::string selector, std::st
   options.limit = records_per_page;
   k8s::list_pages pages(api_, collection(), std::move(options));
   for (;;) {
+    const std::uint64_t most = share_ ? share_->most() : apart::memory_share::unlimited;
+    pages.allow(most);
+    if (share_ && most == apart::memory_share::unlimited) {
+      const auto overdue = co_await apart::room_for(share_, most);
+      if (overdue) co_return problem{doing + ": " + overdue->text};
+    }
     auto page = co_await pages.next();
+    if (!page && page.error().code == k8s::errc::over_budget &&
+        most != apart::memory_share::unlimited) {
+      const auto no_room = co_await apart::room_for(share_, most + 1);
+      if (no_room) co_return problem{doing + ": " + no_room->text};
+      continue;
+    }
     if (!page) co_return problem{doing + ": " + reactor::reason_of(page.error())};
     if (!*page) break;
     const auto* items = k8s::items_of(**page);

@@ -47,13 +47,15 @@ public:
   enum class driver { secrets, config_maps };
   cluster_records(reactor::loop& l, k8s::client& api, std::string ns, driver kind = driver::secrets,
                   std::optional<objects::release_name> of = {},
-                  std::uint64_t of_a_history = formats::unbounded)
+                  std::uint64_t of_a_history = formats::unbounded,
+                  apart::memory_share* share = nullptr)
       : loop_(l),
         api_(api),
         ns_(std::move(ns)),
         kind_(kind),
         of_(std::move(of)),
-        of_a_history_(of_a_history) {}
+        of_a_history_(of_a_history),
+        share_(share) {}
 
   awaitable<outcome<record>> get(std::string name, int revision);
   /// Oldest first; an empty history is "release: not found".
@@ -86,6 +88,7 @@ private:
   driver kind_;
   std::optional<objects::release_name> of_;
   std::uint64_t of_a_history_;
+  apart::memory_share* share_;  // outlives this; null: without limits
 };
 
 /// The labels a stored record carries: the user's, who it is, and the time under `stamp` when there

@@ -130,7 +130,8 @@ render_job::answer render_job::run(loaded& about) const {
   return out;
 }
 
-reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r) {
+reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r,
+                                          apart::memory_share* within) {
   reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
   if (!r.chart->archived() || !children) {
     rendered here = co_await l.offload_foreign(&render_release, std::move(r));
@@ -158,8 +159,8 @@ reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r) {
       job.answers.emplace_back(key, std::pair(said.json, said.error));
   // What was looked up was written by users of the release's namespace.
   std::string owner = job.answers.empty() ? std::string() : std::move(r.answers_of);
-  auto said =
-      co_await apart::ask(l, *children, std::move(job), std::move(r.chart), std::move(owner));
+  auto said = co_await apart::ask(l, *children, std::move(job), std::move(r.chart),
+                                  std::move(owner), within);
   if (!said) {
     out.failure = problem{"rendering failed: " + said.error().text};
     co_return out;
@@ -192,7 +193,7 @@ crds_job::answer crds_job::run(loaded& about) const {
 
 reactor::awaitable<outcome<files>> crds_apart(reactor::loop& l,
                                               std::shared_ptr<prepared_chart> chart, value values,
-                                              chart_limits limits) {
+                                              chart_limits limits, apart::memory_share* within) {
   reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
   if (!chart->archived() || !children) {
     const auto work = [](const std::shared_ptr<prepared_chart>& of, const value& given,
@@ -202,7 +203,7 @@ reactor::awaitable<outcome<files>> crds_apart(reactor::loop& l,
   crds_job job;
   job.values = std::move(values);
   job.limits = limits;
-  auto said = co_await apart::ask(l, *children, std::move(job), std::move(chart));
+  auto said = co_await apart::ask(l, *children, std::move(job), std::move(chart), {}, within);
   if (!said) co_return problem{"the chart's definitions cannot be read: " + said.error().text};
   if (said->failure) co_return *said->failure;
   co_return std::move(said->files);
@@ -219,7 +220,8 @@ record_job::answer record_job::run(loaded&) const {
 
 reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, std::string stored,
                                                             std::uint64_t limit_bytes,
-                                                            std::string owner) {
+                                                            std::string owner,
+                                                            apart::memory_share* within) {
   reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
   if (!children) {
     auto here = decode_record_within(stored, limit_bytes);
@@ -229,7 +231,7 @@ reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, st
   record_job job;
   job.stored = std::move(stored);
   job.limit_bytes = limit_bytes;
-  auto said = co_await apart::ask(l, *children, std::move(job), nullptr, std::move(owner));
+  auto said = co_await apart::ask(l, *children, std::move(job), nullptr, std::move(owner), within);
   if (!said) co_return said.error();
   if (said->failure) co_return *said->failure;
   const std::uint64_t bytes = said->bytes;
@@ -258,11 +260,12 @@ split_job::answer split_job::run(loaded&) const {
 }
 
 reactor::awaitable<outcome<uninstall_split>> split_apart(reactor::loop& l, std::string manifest,
-                                                         chart_limits limits) {
+                                                         chart_limits limits,
+                                                         apart::memory_share* within) {
   split_job job;
   job.text = std::move(manifest);
   job.limits = limits;
-  auto said = co_await apart::ask_about_text(l, std::move(job));
+  auto said = co_await apart::ask_about_text(l, std::move(job), within);
   if (!said) co_return said.error();
   if (said->failure) co_return *said->failure;
   co_return uninstall_split{std::move(said->kept), std::move(said->doomed)};

@@ -54,7 +54,8 @@ struct render_job {
 /// render_release(), where the chart is: in a child process, or on the loop's worker for strangers.
 /// Lifetime `r` is used up; its values share nothing.
 /// Errors   also those of a child: a limit, a process that cannot be started.
-reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r);
+reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r,
+                                          apart::memory_share* within = nullptr);
 
 /// crds_of() in the same place.
 struct crds_job {
@@ -68,7 +69,8 @@ struct crds_job {
   answer run(loaded& about) const;
 };
 reactor::awaitable<outcome<std::vector<std::pair<std::string, std::string>>>> crds_apart(
-    reactor::loop& l, std::shared_ptr<prepared_chart> chart, value values, chart_limits limits);
+    reactor::loop& l, std::shared_ptr<prepared_chart> chart, value values, chart_limits limits,
+    apart::memory_share* within = nullptr);
 
 /// A stored text that anyone may have written, unpacked and read.
 struct record_job {
@@ -99,7 +101,8 @@ struct record_job {
 /// Errors   those of decode_record_within, and of a child.
 reactor::awaitable<outcome<sized_record>> read_record_apart(reactor::loop& l, std::string stored,
                                                             std::uint64_t limit_bytes,
-                                                            std::string owner);
+                                                            std::string owner,
+                                                            apart::memory_share* within = nullptr);
 
 /// split_for_uninstall() of a stranger's manifest.
 struct split_job {
@@ -116,6 +119,7 @@ struct split_job {
 /// In a child process where there are some; within `limits`.
 /// Errors   those of split_for_uninstall, a limit, a child's.
 reactor::awaitable<outcome<uninstall_split>> split_apart(reactor::loop& l, std::string manifest,
-                                                         chart_limits limits);
+                                                         chart_limits limits,
+                                                         apart::memory_share* within = nullptr);
 
 }  // namespace helm::release

@@ -58,6 +58,7 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
   rel.state = status::uninstalling;
   rel.deleted = bench_.now();
   rel.description = "Deletion in progress (or silently failed)";
+  if (hooks_.waits_for(rel, "pre-delete", work)) co_await bench_.rest(rel);
   if (!work.no_hooks) {
     auto failure = co_await hooks_.run(rel, "pre-delete", work.timeout);
     if (failure) co_return *failure;
@@ -65,7 +66,8 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
   co_await keep_.store(rel, work.timeout);
 
   const std::string not_deleted = "failed to delete release: " + r.name;
-  auto split = co_await split_apart(bench_.loop, rel.manifest, bench_.settings.charts);
+  auto split =
+      co_await split_apart(bench_.loop, rel.manifest, bench_.settings.charts, bench_.on.share());
   if (!split) {
     bench_.warn("uninstall: Failed to delete release: " + split.error().text);
     co_return problem{not_deleted};
@@ -88,6 +90,7 @@ awaitable<outcome<std::string>> uninstall_action::run(uninstall_request r) {
     info = "These resources were kept due to the resource policy:\n" + split->kept;
 
   std::vector<std::string> errors;
+  co_await bench_.rest(rel);
   if (work.wait) {
     objects::object_list going = objects::difference(*doomed, removed.left);
     auto gone = co_await bench_.on.wait_gone(std::move(going), bench_.loop.now() + work.timeout);

@@ -144,6 +144,7 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
   objects::update_result did;
   // objects changed, so that the record of the current revision is written again
   bool touched = false;
+  if (hooks_.waits_for(r, "pre-upgrade", work)) co_await bench_.rest(r, &original);
   if (!work.no_hooks) {
     failure = co_await hooks_.run(r, "pre-upgrade", work.timeout);
     if (failure) failure->text = "pre-upgrade hooks failed: " + failure->text;
@@ -160,6 +161,7 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
     if (only_of) bench_.tell_doubt(original, did.left);
     if (!changed) failure = changed.error();
   }
+  co_await bench_.rest(r, &original);
   if (!failure && work.wait) {
     bench_.say("waiting for release " + r.name +
                " resources (created: " + std::to_string(did.created.size()) +

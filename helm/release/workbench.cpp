@@ -40,7 +40,8 @@ awaitable<outcome<objects::object_list>> workbench::find_existing(objects::objec
                                                                   bool take_ownership,
                                                                   std::string name) {
   objects::object_list found;
-  objects::listed_objects listed(api);
+  objects::listed_objects listed(api,
+                                 on.share() ? on.share()->most() : apart::memory_share::unlimited);
   co_await listed.read(list);
   using presence = objects::listed_objects::presence;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -80,6 +81,18 @@ awaitable<std::optional<objects::release_name>> workbench::doubt(record& r) {
   r.ns = settings.ns;
   r.apply_method.clear();
   co_return objects::release_name{r.name, r.ns};
+}
+
+awaitable<void> workbench::rest(const record& r, const record* replaced) {
+  if (!on.share()) co_return;
+  // Of a manifest there are the text, a copy for the case that this is cancelled, and its objects.
+  constexpr std::uint64_t copies = 6;
+  std::uint64_t kept = 0;
+  for (const record* one : {&r, replaced})
+    if (one)
+      kept += copies * one->manifest.size() +
+              (one->origin && one->origin->recorded ? one->origin->recorded->size() : 0);
+  co_await on.share()->rest(kept);
 }
 
 void workbench::tell_doubt(const record& r, const objects::object_list& left) const {

@@ -69,6 +69,8 @@ struct workbench {
   /// The release that an object must belong to before it is changed or deleted; none: the record is
   /// believed. A doubted record gets the namespace of the release, and is applied in the usual way.
   awaitable<std::optional<objects::release_name>> doubt(record& r);  // borrowed
+  /// From here on the operation waits for the cluster, with this record and what it replaces.
+  awaitable<void> rest(const record& r, const record* replaced = nullptr);  // borrowed
   /// That it was not believed, and what was left.
   void tell_doubt(const record& r, const objects::object_list& left) const;
 };

@@ -40,7 +40,15 @@ reactor::child_workers::options index_workers_of(chart_children::options o) {
 }  // namespace
 
 chart_children::chart_children(reactor::loop& l, options o)
-    : charts_(l, workers_of(o)), indexes_(l, index_workers_of(o)), attached_(l, *this) {}
+    : charts_(l, workers_of(o)), indexes_(l, index_workers_of(o)), attached_(l, *this) {
+  constexpr reactor::nanoseconds told_every = std::chrono::seconds(10);
+  memory()->on_wait([log = o.log, told = std::make_shared<reactor::repeats>(l, told_every)](
+                        const std::string& who, const std::string& holder) {
+    if (told->pass("memory"))
+      log.info("an operation waits for the memory that another one has",
+               {{"waits", who}, {"has", holder}});
+  });
+}
 
 awaitable<void> chart_children::stop() {
   co_await charts_.stop();

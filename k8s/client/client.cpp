@@ -145,22 +145,23 @@ bool names_priority_level(const http::headers& fields) {
 /// What the body of a good answer is taken for.
 enum class body_form : std::uint8_t {
   json,
+  part,  // json of which less may be asked for
   text,
   object_text  // of an object, to be read by somebody else
 };
 
 /// Of a list smaller pages may be asked for; one object of that size is not what a server stores.
-fault too_much(std::string doing, std::size_t limit_bytes, const std::string& what) {
+fault too_much(std::string doing, body_form form, const std::string& what) {
   fault f;
-  f.code = limit_bytes == page_limit_bytes ? errc::over_budget : errc::malformed;
+  f.code = form == body_form::part ? errc::over_budget : errc::malformed;
   f.http_status = 200;
   f.doing = std::move(doing);
   f.detail = "the answer has more than " + what;
   return f;
 }
 
-fault too_long(std::string doing, std::size_t limit_bytes) {
-  return too_much(std::move(doing), limit_bytes, std::to_string(limit_bytes / 1024) + " KiB");
+fault too_long(std::string doing, body_form form, std::size_t limit_bytes) {
+  return too_much(std::move(doing), form, std::to_string(limit_bytes / 1024) + " KiB");
 }
 
 /// Secrets, and tokens of service accounts: what is sent and what is answered holds credentials.
@@ -190,7 +191,8 @@ struct body_reader {
   }
   result<json::value> read() {
     auto plain = http::decoded(fields, std::exchange(body, {}), limit_bytes);
-    if (!plain && plain.error().code == reactor::errc::limit) return too_long(doing, limit_bytes);
+    if (!plain && plain.error().code == reactor::errc::limit)
+      return too_long(doing, form, limit_bytes);
     if (!plain) return from_transport(plain.error(), doing);
     struct wiping {
       std::string& text;
@@ -203,10 +205,11 @@ struct body_reader {
       if (plain->find("\"Status\"") != std::string::npos)
         if (auto said = read_answer(status, fields, *plain, doing); !said) return said;
     }
-    if (form != body_form::json && good) return json::value(json::string(*plain));
+    const bool is_json = form == body_form::json || form == body_form::part;
+    if (!is_json && good) return json::value(json::string(*plain));
     if (good && plain->size() > parsed_on_loop_bytes &&
         formats::json_values_in(*plain) > formats::most_json_values)
-      return too_much(doing, limit_bytes, std::to_string(formats::most_json_values) + " values");
+      return too_much(doing, form, std::to_string(formats::most_json_values) + " values");
     // A refusal is a sentence; what is longer is not read for one.
     if (!good && plain->size() > parsed_on_loop_bytes) plain->resize(parsed_on_loop_bytes);
     return read_answer(status, fields, *plain, doing, storage);
@@ -354,8 +357,8 @@ struct client::impl {
     auto got = co_await transport.fetch(std::move(sent), how.limit_bytes, deadline);
     paced_answer about;
     about.took = loop.now() - began;
-    if (!got && how.limit_bytes == page_limit_bytes && got.error().code == reactor::errc::limit) {
-      const fault why = too_long(how.doing, how.limit_bytes);
+    if (!got && how.form == body_form::part && got.error().code == reactor::errc::limit) {
+      const fault why = too_long(how.doing, how.form, how.limit_bytes);
       observe(&why, about);
       co_return attempt<json::value>{why};
     }
@@ -467,9 +470,11 @@ struct client::impl {
 
   awaitable<result<json::object>> object_call(http::request r, std::string doing,
                                               reactor::nanoseconds within = request_deadline,
-                                              std::size_t limit_bytes = object_limit_bytes) {
+                                              std::size_t limit_bytes = object_limit_bytes,
+                                              body_form form = body_form::json) {
     call_shape how;
     how.doing = doing;
+    how.form = form;
     how.limit_bytes = limit_bytes;
     auto got = co_await call(std::move(r), std::move(how), within);
     co_return as_object(std::move(got), doing);
@@ -527,6 +532,16 @@ awaitable<result<json::object>> client::get(resource r, object_key key, request_
   return impl_->object_call(std::move(request), std::move(doing), options.deadline);
 }
 
+awaitable<result<json::object>> client::get_within(resource r, object_key key,
+                                                   std::uint64_t most_bytes) {
+  std::string doing = "get " + naming(r, {}) + " " + key.text();
+  http::request request = impl_->make("GET", target(r.object_path(key.ns, key.name, {})).take());
+  const bool is_part = most_bytes < object_limit_bytes;
+  const std::size_t most = is_part ? most_bytes : object_limit_bytes;
+  return impl_->object_call(std::move(request), std::move(doing), request_deadline, most,
+                            is_part ? body_form::part : body_form::json);
+}
+
 namespace {
 
 constexpr std::string_view metadata_list =
@@ -553,8 +568,9 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
   http::request request = impl_->make("GET", list_target(r, options).take());
   request.fields.add("Accept-Encoding", http::accepted_encoding);
   if (options.metadata_only) request.fields.set("Accept", std::string(metadata_list));
+  const std::size_t most = std::min<std::uint64_t>(options.most_bytes, page_limit_bytes);
   auto page = co_await impl_->object_call(std::move(request), std::move(doing), request_deadline,
-                                          page_limit_bytes);
+                                          most, body_form::part);
   // Servers say null where a list of PartialObjectMetadata has none.
   json::value* items = page ? page->if_contains("items") : nullptr;
   if (items && items->is_null()) items->emplace_array();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ struct list_options {
   std::string resource_version;  // with resource_version_match
   std::string resource_version_match;
   bool metadata_only = false;  // items are PartialObjectMetadata
+  // of a page, at most 16 MiB
+  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 struct watch_options {
@@ -105,6 +108,9 @@ public:
   /// Takes from `options` the subresource and the deadline, as replace() does.
   awaitable<result<boost::json::object>> get(resource r, object_key key,
                                              request_options options = {});
+  /// Errors   also errc::over_budget: the object has more than `most_bytes`, up to those of get().
+  awaitable<result<boost::json::object>> get_within(resource r, object_key key,
+                                                    std::uint64_t most_bytes);
   /// One page, as the server sent it (items, metadata.continue, metadata.resourceVersion).
   awaitable<result<boost::json::object>> list(resource r, list_options options);
   /// Takes from `options` the field manager and the deadline.

@@ -23,6 +23,8 @@ public:
   /// One page without its continue token; nothing after the last.
   /// Errors: the request's own; errc::invalid after most_pages.
   awaitable<result<std::optional<boost::json::object>>> next();
+  /// Of the pages from here on; what was asked for and had more is asked for again.
+  void allow(std::uint64_t most_bytes) noexcept { options_.most_bytes = most_bytes; }
 
 private:
   client& api_;

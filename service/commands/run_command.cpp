@@ -121,8 +121,8 @@ void declare_run(flags& f, run_arguments& to) {
       .shows_default();
   f.value(
        "--metrics-token-file", to.metrics_token_file,
-       "file with a token (16 characters or more) that readers of /metrics show as a bearer; read "
-       "again for each request")
+       "file with a token (16 characters or more) that readers of /metrics and /clusters show as a "
+       "bearer; read again for each request")
       .takes("FILE");
   f.value("--health-probe-bind-address", to.health_address, "/healthz, /readyz, /clusters; 0 = off")
       .shows_default();

@@ -80,7 +80,8 @@ site::site(reactor::loop& l, site_options options, board& of, document_maker doc
       board_(of),
       documents_(std::move(documents)),
       log_(std::move(log)),
-      wrong_tokens_told_(l, wrong_tokens_are_told_every),
+      wrong_tokens_(l, "the page", log_),
+      unusable_told_(l, token_is_told_every),
       tasks_(l) {}
 
 site::~site() = default;
@@ -128,7 +129,12 @@ awaitable<void> site::follow_token() {
     co_await loop_.sleep_for(token_is_read_every);
     auto token = co_await load_token();
     // The last good one goes on: a mounted Secret may be away for a moment.
-    if (!token) continue;
+    if (!token) {
+      if (unusable_told_.pass("token"))
+        log_.warning("the token of the page cannot be read again, the former one still opens it",
+                     {{"why", token.error().message()}});
+      continue;
+    }
     door_->change_token(std::move(*token));
     board_.wake_readers();
   }
@@ -170,7 +176,7 @@ awaitable<void> site::answer(http::request r, http::responder& to) {
   std::optional<admission> known =
       door_->lets_in(authorization, r.fields.get("Cookie"), loop_.now());
   if (!known && door_->is_wrong_token(authorization)) {
-    const bool waited = co_await wait_for_wrong_token(to.peer());
+    const bool waited = co_await wrong_tokens_.wait(to.peer());
     if (!waited) {
       co_await refuse_wrong_tokens(to);
       co_return;
@@ -207,15 +213,6 @@ awaitable<void> site::ask_for_token(http::responder& to) {
 awaitable<void> site::refuse_wrong_tokens(http::responder& to) {
   http::response no = plain(429, "too many requests show a wrong token at this moment");
   (void)co_await to.send(std::move(no));
-}
-
-awaitable<bool> site::wait_for_wrong_token(std::string peer) {
-  if (const auto untold = wrong_tokens_told_.pass("wrong token"))
-    log_.warning("another token was shown to the page", {{"by", peer}, {"times", *untold + 1}});
-  if (wrong_tokens_ >= most_wrong_tokens) co_return false;
-  const counted one(wrong_tokens_);
-  co_await loop_.sleep_for(wrong_token_waits);
-  co_return true;
 }
 
 awaitable<void> site::answer_file(std::string name, int status, std::string known,
@@ -314,6 +311,7 @@ awaitable<void> site::answer_document(admission by, http::target_parts asked, ht
   add_rules(head.fields);
   auto sent = co_await to.start(std::move(head));
   for (std::size_t at = 0; sent && at < all->size(); at += piece_bytes) {
+    if (!holds(by)) co_return to.abandon();
     std::string piece = all->substr(at, piece_bytes);
     sent = co_await to.write(std::move(piece));
     co_await loop_.yield();
@@ -347,7 +345,7 @@ awaitable<void> site::log_in(http::request r, http::responder& to) {
   if (auto cookie = door_->log_in(shown, by, loop_.now())) {
     back.fields.add("Set-Cookie", std::move(*cookie));
   } else if (!door_->is_open()) {
-    const bool waited = co_await wait_for_wrong_token(to.peer());
+    const bool waited = co_await wrong_tokens_.wait(to.peer());
     if (!waited) {
       co_await refuse_wrong_tokens(to);
       co_return;

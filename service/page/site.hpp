@@ -5,6 +5,7 @@
 #include "reactor/task_group.hpp"
 #include "service/page/access.hpp"
 #include "service/page/board.hpp"
+#include "service/page/wrong_tokens.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -26,8 +27,8 @@ struct site_options {
 /// Who may look  requests for another host's name, and those without the token where there is one,
 ///               learn nothing. A stream ends when what let it in does: another token, a logout,
 ///               the end of the session.
-/// Wrong tokens  are logged, and answered after a while or, beyond most_wrong_tokens at once, with
-///               429. The right one never waits for them.
+/// Wrong tokens  are logged, and answered after a while or, beyond wrong_tokens::most_waiting at
+///               once, with 429. The right one never waits for them.
 /// Content       all of it is ours; what clusters say is JSON, and no answer may run script or
 ///               style that is not a file of ours (Content-Security-Policy), nor be shown in
 ///               somebody's frame.
@@ -36,12 +37,11 @@ struct site_options {
 /// Lifetime      loop and board outlive it; co_await stop() before destruction.
 class site {
 public:
-  static constexpr std::size_t most_readers = 64, most_documents = 64, most_wrong_tokens = 8;
+  static constexpr std::size_t most_readers = 64, most_documents = 64;
   static constexpr reactor::nanoseconds heartbeat = std::chrono::seconds(15),
                                         coalesced = std::chrono::milliseconds(250),
-                                        wrong_token_waits = std::chrono::milliseconds(500),
                                         token_is_read_every = std::chrono::seconds(30),
-                                        wrong_tokens_are_told_every = std::chrono::seconds(10);
+                                        token_is_told_every = std::chrono::minutes(10);
 
   using text = std::shared_ptr<const std::string>;
   /// What is asked for by "/data/NAME?query": one JSON document. errc::not_found: 404.
@@ -67,9 +67,7 @@ private:
   reactor::awaitable<void> stream(admission by, std::string last,
                                   reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_document(admission by, reactor::http::target_parts asked,
-                                           reactor::http::responder& to);  // borrowed
-  /// False: too many others wait as well.
-  reactor::awaitable<bool> wait_for_wrong_token(std::string peer);
+                                           reactor::http::responder& to);      // borrowed
   reactor::awaitable<void> ask_for_token(reactor::http::responder& to);        // borrowed
   reactor::awaitable<void> refuse_wrong_tokens(reactor::http::responder& to);  // borrowed
   bool holds(const admission& by) const;
@@ -85,8 +83,9 @@ private:
   reactor::logger log_;
   std::optional<doorkeeper> door_;
   std::unique_ptr<reactor::http::server> server_;
-  std::size_t readers_ = 0, documents_asked_ = 0, wrong_tokens_ = 0;
-  reactor::repeats wrong_tokens_told_;
+  std::size_t readers_ = 0, documents_asked_ = 0;
+  wrong_tokens wrong_tokens_;
+  reactor::repeats unusable_told_;
   reactor::task_group tasks_;
 };
 

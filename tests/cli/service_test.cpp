@@ -151,14 +151,16 @@ TEST(Service, TellsAPageOfAStrangerNothingOfTheFleet) {
 
 TEST(Service, ShowsMetricsToWhoHasTheTokenOfTheFileAsItIsNow) {
   const reactor::temporary_folder folder;
-  const reactor::endpoint metrics{"windlass", 8080};
+  const reactor::endpoint metrics{"windlass", 8080}, health{"windlass", 8081};
   reactor::loop l(reactor::loop::mode::simulated, 7);
   bool stopped = false;
+  const auto log = std::make_shared<reactor::log_capture>();
   {
     const auto with = [&](const std::string& file) {
       service_options o;
       o.discover = false;
       o.metrics_at = metrics;
+      o.health_at = health;
       o.metrics_token_file = file;
       k8s::connection to;
       to.server = "http://nowhere:6443";
@@ -166,7 +168,7 @@ TEST(Service, ShowsMetricsToWhoHasTheTokenOfTheFileAsItIsNow) {
       return o;
     };
     reactor::put(folder / "token", "correct-horse-battery\n");
-    service s(l, with(folder / "token"), reactor::logger());
+    service s(l, with(folder / "token"), reactor::logger([&l] { return l.wall(); }, log));
     service without(l, with(folder / "none"), reactor::logger());
     reactor::task_group tasks(l);
     tasks.start("ask", [&]() -> reactor::awaitable<void> {
@@ -176,16 +178,26 @@ TEST(Service, ShowsMetricsToWhoHasTheTokenOfTheFileAsItIsNow) {
       auto started = co_await s.start();
       if (!started) throw std::runtime_error(started.error().message());
       const auto answered = [&](std::string shown) -> reactor::awaitable<int> {
-        std::string asks =
-            "GET /metrics HTTP/1.1\r\nHost: windlass\r\nConnection: close\r\n" + shown + "\r\n";
+        std::string rest = " HTTP/1.1\r\nHost: windlass\r\nConnection: close\r\n" + shown + "\r\n";
+        std::string asks = "GET /metrics" + rest, others = "GET /clusters" + rest;
         const std::string said = co_await ask(l, metrics, std::move(asks));
-        EXPECT_TRUE(said.starts_with("HTTP/1.1 200") || said.find("canary-cluster") == said.npos);
-        co_return std::atoi(said.substr(9, 3).c_str());
+        const std::string listed = co_await ask(l, health, std::move(others));
+        for (const std::string& one : {said, listed})
+          EXPECT_TRUE(one.starts_with("HTTP/1.1 200") || one.find("canary-cluster") == one.npos);
+        const int status = std::atoi(said.substr(9, 3).c_str());
+        EXPECT_EQ(std::atoi(listed.substr(9, 3).c_str()), status);
+        co_return status;
       };
       const int none = co_await answered("");
       EXPECT_EQ(none, 401);
+      const auto began = l.now();
       const int wrong = co_await answered("Authorization: Bearer wrong-horse-battery\r\n");
       EXPECT_EQ(wrong, 401);
+      EXPECT_GE(l.now() - began, 2 * web::wrong_tokens::waits);
+      EXPECT_EQ(log->count("another token was shown to /metrics or /clusters"), 1u);
+      const std::string probe = co_await ask(
+          l, health, "GET /healthz HTTP/1.1\r\nHost: windlass\r\nConnection: close\r\n\r\n");
+      EXPECT_TRUE(probe.starts_with("HTTP/1.1 200")) << "a probe has no token";
       const int right = co_await answered("Authorization: Bearer correct-horse-battery\r\n");
       EXPECT_EQ(right, 200);
       reactor::put(folder / "token", "another-horse-battery");

@@ -212,7 +212,8 @@ TEST(TenantArguments, AFlagOfAnApiThatDoesNotRunIsWrongUsage) {
         "--tenant-drift=heal", "--max-concurrent-per-cluster=1", "--max-concurrent-helm=1",
         "--max-failures=1", "--wave-soak=1s", "--no-self-cluster", "--watch-namespaces=a",
         "--ensure-watch-crds", "--allow-secret-lookup", "--allow-system-namespaces",
-        "--notes-namespace=a", "--records-namespace=a", "--region-secret-namespaces=a"}) {
+        "--notes-namespace=a", "--records-namespace=a", "--region-secret-namespaces=a",
+        "--reserved-namespaces=a"}) {
     EXPECT_THAT(idle_flag({"run", flag}), HasSubstr("add --apis ")) << flag;
     EXPECT_THAT(idle_flag({"run", "--apis", "bootc", flag}), HasSubstr("add --apis ")) << flag;
     EXPECT_EQ(idle_flag({"run", "--apis", "tenants,kryptondeployments", flag}), "") << flag;

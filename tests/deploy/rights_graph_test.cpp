@@ -3,6 +3,7 @@
 // from a tenant to the administration of this one.
 #include "formats/yaml/yaml.hpp"
 #include "helm/commands/commands.hpp"
+#include "helm/placed/plan/workspace.hpp"
 #include "k8s/sim/objects/json.hpp"
 #include "k8s/sim/rbac.hpp"
 #include "tests/deploy/files.hpp"
@@ -14,6 +15,8 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
+#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,7 +34,8 @@ constexpr const char* rbac_api = "rbac.authorization.k8s.io/v1";
 // An account there may do everything on most clusters, so who can act as any account there can.
 constexpr const char* system_ns = "kube-system";
 constexpr const char* tenant_ns = "team";
-const std::string another_cluster = "another cluster", cluster_admin = "cluster-admin";
+const std::string another_cluster = "another cluster", cluster_admin = "cluster-admin",
+                  all_nodes = "all nodes";
 
 std::string name_of(const rbac::object_ptr& o) {
   return std::string(k8s::sim::text(*o, {"metadata", "name"}));
@@ -95,6 +99,23 @@ public:
   }
   void forget(const std::string& kind) { all_.erase(kind); }
 
+  /// Where the admission policy lets the service run nothing, by its variable `closed` alone.
+  std::set<std::string> closed_to_the_service() const {
+    std::set<std::string> out;
+    for (const rbac::object_ptr& o : of_kind("ValidatingAdmissionPolicy")) {
+      if (name_of(o) != "bootc-operator-service-limits") continue;
+      for (const json::value& v : o->at("spec").at("variables").as_array()) {
+        if (v.at("name") != "closed") continue;
+        const std::string list(v.at("expression").as_string());
+        if (list.find("variables.home") != list.npos) out.insert(release_ns);
+        static const std::regex quoted("\"([^\"]*)\"");
+        for (std::sregex_iterator at(list.begin(), list.end(), quoted), end; at != end; ++at)
+          out.insert((*at)[1]);
+      }
+    }
+    return out;
+  }
+
 private:
   void add(const json::object& o) {
     all_[std::string(k8s::sim::text(o, {"kind"}))].push_back(
@@ -146,7 +167,13 @@ public:
       accounts_.insert({namespace_of(o), name_of(o)});
     namespaces_ = {release_ns, fleet_ns, system_ns, tenant_ns, "another"};
     for (const auto& [ns, name] : accounts_) namespaces_.insert(ns);
-    limited_ = what.has("ValidatingAdmissionPolicyBinding", "bootc-operator-service-limits");
+    if (what.has("ValidatingAdmissionPolicyBinding", "bootc-operator-service-limits"))
+      closed_ = what.closed_to_the_service();
+    for (const rbac::object_ptr& o : what.of_kind("DaemonSet")) daemons_ = namespace_of(o);
+    for (const rbac::object_ptr& o : what.of_kind("RoleBinding"))
+      if (name_of(o) == "bootc-operator-watch-cluster") home_ns_ = namespace_of(o);
+    for (const std::string& ns : {daemons_, home_ns_})
+      if (!ns.empty()) namespaces_.insert(ns);
   }
 
   /// The way from `who` to `goal`, or nothing.
@@ -181,18 +208,19 @@ private:
     for (const auto& [in, name] : accounts_)
       if (in == ns) f(account(in, name), how);
     if (ns == system_ns) f({cluster_admin, {}}, how);
-    if (ns == fleet_ns_ && how.find("pod") != how.npos) f({another_cluster, {}}, how);
+    if (how.find("pod") == how.npos) return;
+    if (ns == fleet_ns_ || ns == home_ns_) f({another_cluster, {}}, how);
+    if (ns == daemons_) f({all_nodes, {}}, how);
   }
 
   void each_step(const identity& who, const step& f) const {
-    const bool limits = limited_ && is_service(who);
+    const bool limits = closed_ && is_service(who);
     if (what_.may(who, "get", "", "secrets", fleet_ns_, "prod-eu-1") ||
         what_.may(who, "list", "", "secrets", fleet_ns_) ||
         what_.may(who, "watch", "", "secrets", fleet_ns_))
       f({another_cluster, {}}, "reads the kubeconfigs in " + fleet_ns_);
     for (const std::string& ns : namespaces_) {
-      const bool closed = limits && (ns == release_ns || ns == fleet_ns_ || ns == system_ns ||
-                                     ns.ends_with("-daemon"));
+      const bool closed = limits && closed_->contains(ns);
       for (const auto& [group, resource] : workloads())
         for (const char* verb : {"create", "update", "patch"})
           if (!closed && what_.may(who, verb, group, resource, ns))
@@ -247,7 +275,8 @@ private:
   std::string fleet_ns_;
   std::set<std::pair<std::string, std::string>> accounts_;
   std::set<std::string> namespaces_;
-  bool limited_ = false;
+  std::optional<std::set<std::string>> closed_;  // none: without the admission policy
+  std::string daemons_, home_ns_;
 };
 
 std::string joined(const std::vector<std::string>& steps) {
@@ -274,11 +303,12 @@ std::vector<combination> combinations() {
   times({{""}, {"controller.enabled=false"}, {"daemon.enabled=false"}});
   times({{""}, {"daemon.asKubelet=true"}});
   times({{""}, {"fleet.namespace=clusters", "clusters"}, {"fleet.from=self"}});
-  times({{""}, {"daemon.namespace=bootc-operator"}});
+  times({{""}, {"daemon.namespace=bootc-operator"}, {"daemon.namespace=nodes"}});
   times(
       {{""},
        {"pullSecrets={pull},controller.policies=rules,tenants.enabled=true,watchCluster.secretName="
-        "home,releases.enabled=true"}});
+        "home,releases.enabled=true"},
+       {"tenants.enabled=true,watchCluster.secretName=home,watchCluster.secretNamespace=homes"}});
   times({{""}, {"trustee.enabled=true"}});
   times({{""}, {"tenants.enabled=true,kryptondeployments.enabled=true,compose.enabled=true"}});
   return all;
@@ -298,13 +328,14 @@ TEST(RightsGraph, LeadsFromNoNodeToAnotherClusterAndFromNoTenantToThisOne) {
           EXPECT_EQ(joined(ways.way(who, goal)), "") << c.values;
       } else {
         to_the_fleet += !ways.way(who, another_cluster).empty();
-        EXPECT_EQ(joined(ways.way(who, cluster_admin)), "") << c.values;
+        for (const std::string& goal : {cluster_admin, all_nodes})
+          EXPECT_EQ(joined(ways.way(who, goal)), "") << c.values;
       }
     }
     const identity kubelet{"system:node:n1", {"system:nodes", "system:authenticated"}};
     const identity tenant{"tenant", {"system:authenticated"}};
     for (const identity& who : {kubelet, tenant})
-      for (const std::string& goal : {another_cluster, cluster_admin})
+      for (const std::string& goal : {another_cluster, cluster_admin, all_nodes})
         EXPECT_EQ(joined(ways.way(who, goal)), "") << c.values;
     for (const rbac::object_ptr& o : what.of_kind("Role")) {
       // Only the service reads all Secrets of the kubeconfigs' namespace, and its Role says so.
@@ -314,7 +345,7 @@ TEST(RightsGraph, LeadsFromNoNodeToAnotherClusterAndFromNoTenantToThisOne) {
       EXPECT_NE(text.find("\"resourceNames\""), text.npos) << c.values << ": Role " << name;
     }
   }
-  EXPECT_GE(tried, 250u);
+  EXPECT_GE(tried, 800u);
   EXPECT_GT(to_the_fleet, 0u) << "the graph knows the way that the service takes";
   std::cout << "## rights graph: " << tried << " combinations of values\n";
 }
@@ -366,6 +397,62 @@ TEST(RightsGraph, PrivilegedPodsRunApartFromKubeconfigs) {
     for (const rbac::object_ptr& o : what.of_kind("DaemonSet"))
       EXPECT_EQ(namespace_of(o), "bootc-operator-daemon");
   }
+}
+
+/// Where the kubeconfig of home is, a pod of the service's would take it: with other values than
+/// those that are combined above.
+TEST(RightsGraph, WhatTheServiceRunsIsNeverBesideAKubeconfigOrADaemon) {
+  for (const std::string values :
+       {"", "daemon.namespace=nodes", "daemon.namespace=nodes,daemon.createNamespace=false",
+        "serviceLimits.namespaces={kube-system,prod}", "fleet.namespace=clusters",
+        "watchCluster.secretName=home", "discovery.namespace=found",
+        "watchCluster.secretName=home,watchCluster.secretNamespace=homes,daemon.namespace=nodes",
+        "watchCluster.secretName=home,fleet.namespace=clusters,compat=krypton"}) {
+    const installation what("tenants.enabled=true" + std::string(values.empty() ? "" : ",") +
+                            values);
+    const std::set<std::string> closed = what.closed_to_the_service();
+    std::set<std::string> kept;
+    for (const char* kind : {"Deployment", "DaemonSet"})
+      for (const rbac::object_ptr& o : what.of_kind(kind)) kept.insert(namespace_of(o));
+    for (const rbac::object_ptr& o : what.of_kind("RoleBinding")) {
+      const std::string name = name_of(o);
+      if (name.ends_with("-fleet") || name.ends_with("-watch-cluster"))
+        kept.insert(namespace_of(o));
+    }
+    std::string reserved;
+    for (const rbac::object_ptr& o : what.of_kind("Deployment"))
+      for (const json::value& arg :
+           o->at("spec").at("template").at("spec").at("containers").at(0).at("args").as_array()) {
+        const std::string text(arg.as_string());
+        if (text.starts_with("--reserved-namespaces=")) reserved = text.substr(22) + ",";
+      }
+    for (const std::string& ns : kept) {
+      EXPECT_TRUE(closed.contains(ns)) << values << ": the policy opens " << ns;
+      // The service knows its own and that of the fleet's Secrets by other flags.
+      if (ns.find("daemon") != ns.npos || ns == "nodes" || ns == "homes")
+        EXPECT_NE(("," + reserved).find("," + ns + ","), std::string::npos) << values << ": " << ns;
+    }
+  }
+  const installation usual("tenants.enabled=true");
+  for (const rbac::object_ptr& o : usual.of_kind("DaemonSet"))
+    EXPECT_EQ(namespace_of(o), helm::placed::daemon_namespace(release_ns));
+}
+
+TEST(RightsGraph, NoPullSecretIsAKubeconfig) {
+  for (const std::string values :
+       {"pullSecrets={self-cluster}", "pullSecrets={a,home},watchCluster.secretName=home",
+        "pullSecrets={home},watchCluster.secretName=home,tenants.enabled=true,fleet.namespace=c,"
+        "watchCluster.secretNamespace=bootc-operator"}) {
+    const helm::command_result r = helm::run_command(
+        {"template", release_ns, (deploy_files::root / "deploy/chart").string(), "-n", release_ns,
+         "--set", "image.registry=registry.example.com,tenants.enabled=true," + values});
+    EXPECT_NE(r.exit_code, 0) << values;
+    EXPECT_NE(r.err.find("is a kubeconfig"), std::string::npos) << r.err;
+  }
+  const installation elsewhere(
+      "tenants.enabled=true,pullSecrets={home},watchCluster.secretName=home,"
+      "watchCluster.secretNamespace=homes");
+  EXPECT_FALSE(elsewhere.of_kind("Role").empty()) << "the same name in another namespace";
 }
 
 }  // namespace

@@ -390,21 +390,21 @@ TEST(YamlReaders, TakeWhatGoYamlsScannerTakes) {
   };
   for (const auto& [text, is] : rows) {
     EXPECT_EQ(as_json(text), is) << text;
-    const auto v = read_yaml(text, yaml_numbers::typed);
+    const auto v = read_go_yaml(text, yaml_numbers::typed);
     ASSERT_TRUE(v) << text << v.error().text;
     EXPECT_EQ(*write_json(*v), is) << text;
   }
   for (const char* refused : {"[a:[b]]", "a: [b:}\n", "[:, a]", R"("\q")"}) {
-    EXPECT_FALSE(read_yaml(refused)) << refused;
+    EXPECT_FALSE(read_go_yaml(refused)) << refused;
     EXPECT_FALSE(parse_yaml(refused, "t")) << refused;
   }
-  EXPECT_EQ(read_yaml("[a:[b]]").error().text, "yaml: did not find expected ',' or ']'");
+  EXPECT_EQ(read_go_yaml("[a:[b]]").error().text, "yaml: did not find expected ',' or ']'");
   // A tag that says nothing, with a bracket in it.
-  EXPECT_EQ(*write_json(*read_yaml("a: !f]o b\nc: !![d e\n")), R"({"a":"b","c":"e"})");
+  EXPECT_EQ(*write_json(*read_go_yaml("a: !f]o b\nc: !![d e\n")), R"({"a":"b","c":"e"})");
   // Each costs another reading; one text may have so many and no more.
   std::string many = "[";
   for (int i = 0; i < 101; ++i) many += "a:,";
-  EXPECT_EQ(read_yaml(many + "]").error().text, "yaml: found unexpected ':'");
+  EXPECT_EQ(read_go_yaml(many + "]").error().text, "yaml: found unexpected ':'");
 }
 
 // Each difference that there is: the reader of what may be secret takes less.

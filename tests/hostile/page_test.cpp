@@ -210,7 +210,7 @@ TEST(HostilePage, TheRightTokenIsAnsweredWhileAThousandOthersAreTried) {
       const auto began = p.l.now();
       const std::string cookie = co_await p.log_in(token);
       EXPECT_NE(cookie, "");
-      EXPECT_LT(p.l.now() - began, web::site::wrong_token_waits);
+      EXPECT_LT(p.l.now() - began, web::wrong_tokens::waits);
     }
     co_await trying.join();
   });

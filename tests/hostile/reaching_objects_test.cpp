@@ -26,13 +26,14 @@ constexpr reserved_name reserved_names[] = {
     {"kube-system", true},      {"kube-public", true},     {"kube-node-lease", true},
     {"openshift-config", true}, {"default", true},         {"fleet", true},
     {"regions-of-a", true},     {"bootc-operator", false}, {"bootc-operator-daemon", false},
-    {"records", false},
+    {"records", false},         {"nodes", false},
 };
 
 settings of_a_fleet(const std::string& version = "1.2.0") {
   settings s = of_version(version);
   s.ns = "fleet";
   s.records_ns = "records";
+  s.reserved_ns = {"nodes"};
   s.region_secrets_in = {"regions-of-a"};
   return s;
 }

@@ -373,6 +373,43 @@ TEST_F(ChartChildren, ReadRecordsAndNeverMoreThanIsLeftOfTheBudget) {
   });
 }
 
+/// The sum over operations: each is within its own limits, and together they would not fit.
+TEST_F(ChartChildren, AnswersThatAreLargeAreHadByOneOperationAtATime) {
+  const auto stored_of = [](std::size_t size) {
+    release::record r;
+    r.name = "web";
+    r.revision = 3;
+    r.manifest = std::string(size, 'x');
+    return *release::encode_record(r);
+  };
+  const std::string large = stored_of(3u << 20), small = stored_of(1'000);
+  with_children(options(), [&](reactor::loop& l, chart_children& c) -> awaitable<void> {
+    std::size_t now = 0, most = 0, read = 0, waits = 0;
+    c.memory()->on_wait([&](const std::string&, const std::string& holder) {
+      EXPECT_THAT(holder, StartsWith("release "));
+      ++waits;
+    });
+    reactor::task_group tasks(l);
+    for (int i = 0; i < 8; ++i)
+      tasks.start("operation", [&, i]() -> awaitable<void> {
+        reactor::work_memory::share mine(reactor::work_memory_of(l), "release " + std::to_string(i),
+                                         std::chrono::minutes(1));
+        auto all = co_await release::read_record_apart(l, large, 8u << 20, "web", &mine);
+        most = std::max(most, ++now);
+        read += all && all->what.manifest.size() == 3u << 20;
+        reactor::work_memory::share other(reactor::work_memory_of(l), "a small one",
+                                          std::chrono::minutes(1));
+        auto little = co_await release::read_record_apart(l, small, 8u << 20, "web", &other);
+        EXPECT_TRUE(little) << "it waits for no large one";
+        --now;
+      });
+    co_await tasks.join();
+    EXPECT_EQ(read, 8u);
+    EXPECT_EQ(most, 1u);
+    EXPECT_GT(waits, 0u);
+  });
+}
+
 /// What an anchor stands for counts, and no more crosses than the service has room for.
 TEST_F(ChartChildren, ReadManifestsOfStrangersWithinTheirBudget) {
   const std::string head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";

@@ -131,15 +131,15 @@ TEST(RegionRules, WhoMayGoWhere) {
 }
 
 TEST(ReservedNamespaces, AreOfTheSystemTheFleetAndTheService) {
-  reserved_namespaces of{{"fleet", "regions"}, {"notes", "records"}};
+  reserved_namespaces of{{"fleet", "regions"}, {"notes", "records"}, {"nodes"}};
   for (const char* name :
-       {"default", "kube-system", "kube-x", "openshift-y", "fleet", "notes", "records"})
+       {"default", "kube-system", "kube-x", "openshift-y", "fleet", "notes", "records", "nodes"})
     EXPECT_NE(of.reason(name), "") << name;
   for (const char* name : {"acme", "kubernetes", "my-kube-system", "openshift", "fleet-2"})
     EXPECT_EQ(of.reason(name), "") << name;
   of.system_allowed = true;
   for (const char* name : {"default", "kube-system", "fleet"}) EXPECT_EQ(of.reason(name), "");
-  for (const char* name : {"notes", "records"}) EXPECT_NE(of.reason(name), "") << name;
+  for (const char* name : {"notes", "records", "nodes"}) EXPECT_NE(of.reason(name), "") << name;
 }
 
 }  // namespace

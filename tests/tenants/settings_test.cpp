@@ -1,9 +1,9 @@
 // The settings of Tenants and KryptonDeployments as a command line and an environment say them.
 #include "helm/tenants/desired/settings.hpp"
 
+#include "app/api/api.hpp"
 #include "app/command.hpp"
 #include "tests/reactor/temporary_folder.hpp"
-#include "app/api/api.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,8 @@ TEST(TenantSettings, C1_WithoutAnythingTheDefaultsAreShown) {
             "max-concurrent-per-cluster=4 max-concurrent-helm=16 max-failures=0 wave-soak=0s "
             "chart-install-crds=false self-cluster= allow-secret-lookup=false "
             "allow-system-namespaces=false notes-namespace=bootc-operator records-namespace= "
-            "region-secret-namespaces= watch-namespaces= ensure-watch-crds=false config= "
+            "reserved-namespaces= region-secret-namespaces= watch-namespaces= "
+            "ensure-watch-crds=false config= "
             "ALLOW_CHART_SKIP= KRYPTON_CHECK_INTERVAL=60s HELM_DRIVER= HELM_MAX_HISTORY=10 "
             "HELM_REPOSITORY_CONFIG= HELM_REPOSITORY_CACHE= HELM_REGISTRY_CONFIG= ");
   EXPECT_EQ(*a.all, default_settings());
@@ -239,8 +240,8 @@ TEST(TenantSettings, ValuesFilesAreARepeatableFlagOrOneVariable) {
 
 TEST(TenantSettings, OfAFlagThatIsGivenAgainTheLastOneCounts) {
   process p;
-  p.flags = {"--chart-name", "a", "--chart-name", "b", "--max-concurrent-helm", "2",
-             "--max-concurrent-helm", "3"};
+  p.flags = {"--chart-name",          "a", "--chart-name",          "b",
+             "--max-concurrent-helm", "2", "--max-concurrent-helm", "3"};
   EXPECT_EQ(p.all().chart.name, "b");
   EXPECT_EQ(p.all().in_all, 3u);
 }

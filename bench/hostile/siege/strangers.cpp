@@ -120,6 +120,17 @@ void add_tenants(std::vector<stranger>& out) {
     for (const char* name : {"kube-system", "kube-public", "default", "bootc-operator", "fleet"})
       put_tenant(s.good, name);
   });
+  row("thirty Tenants whose records hold four megabytes each", [](surroundings& s) {
+    std::string manifest;
+    for (int i = 0; i < 40; ++i)
+      manifest += "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: large-" +
+                  std::to_string(i) + "\ndata:\n  a: " + std::string(100'000, 'x') + "\n";
+    for (int i = 0; i < 30; ++i) {
+      const std::string name = "large-" + std::to_string(i);
+      put_tenant(s.good, name);
+      put_record(s.good, name, record_of(name, manifest, "deployed"));
+    }
+  });
   row("a workspace that is a namespace of the system", [](surroundings& s) {
     put_tenant(s.good, "acme", [](json::object& o) {
       o["spec"].as_object()["workspace"] = "kube-system";

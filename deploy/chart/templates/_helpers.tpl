@@ -46,7 +46,22 @@ when it has a dot or a colon, or is localhost. */}}
 {{- .Values.daemon.namespace | default (printf "%s-daemon" .Release.Namespace) -}}
 {{- end }}
 
-{{/* The rules of a Role on pull secrets: those that are named, and no Secret where none is. */}}
+{{/* Namespaces, beside the release's and the fleet's, in which the service runs nothing, whatever serviceLimits.namespaces says: those of the
+daemons and of the kubeconfig of home. The admission policy and the service have them from here. */}}
+{{- define "windlass.closedNamespaces" -}}
+{{- $all := list (include "windlass.daemonNamespace" .) }}
+{{- if and .Values.controller.enabled .Values.watchCluster.secretName }}
+{{- $all = append $all (include "windlass.watchNamespace" .) }}
+{{- end }}
+{{- uniq $all | toJson }}
+{{- end }}
+
+{{/* Where the kubeconfig of the cluster is that is home instead of this one. */}}
+{{- define "windlass.watchNamespace" -}}
+{{- .Values.watchCluster.secretNamespace | default (include "windlass.fleetNamespace" .) -}}
+{{- end }}
+
+{{/* The rules of a Role on pull secrets: those that are named, and no Secret where none is. Nodes read them, so none may lead to a cluster. */}}
 {{- define "windlass.pullSecretRules" -}}
 {{- if .names -}}
 rules:

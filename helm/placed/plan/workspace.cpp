@@ -19,10 +19,16 @@ names::owner_reference owner_of(const workspace_facts& ns, const std::vector<cla
   return oldest == all.end() ? names::owner_reference{} : oldest->who;
 }
 
+std::string daemon_namespace(std::string_view ns) {
+  return std::string(ns) + "-daemon";
+}
+
 std::string reserved_namespaces::reason(std::string_view name) const {
   const std::string text = "namespace " + std::string(name);
   if (std::ranges::find(own, name) != own.end())
     return text + " is the service's: its notes, records or daemons are there";
+  if (std::ranges::find(named, name) != named.end())
+    return text + " is reserved (--reserved-namespaces)";
   if (system_allowed) return {};
   if (std::ranges::find(fleet, name) != fleet.end() && name != "default")
     return text + " is the fleet's: its kubeconfigs are there (--allow-system-namespaces)";

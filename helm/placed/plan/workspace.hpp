@@ -36,12 +36,16 @@ struct claimant {
 names::owner_reference owner_of(const workspace_facts& ns, const std::vector<claimant>& all,
                                 bool (*may_exist)(const names::owner_reference& who));
 
+/// Where deploy/chart and `cluster add` put the daemons of a service in `ns` if nothing else is said.
+std::string daemon_namespace(std::string_view ns);
+
 /// Namespaces that no object may have for its release: those of the system, where a chart with the
 /// service's rights would reach what the whole cluster depends on, and those of the fleet, which
 /// hold its kubeconfigs.
 struct reserved_namespaces {
   std::vector<std::string> fleet;  // of the fleet's Secrets and of those that lead to regions
   std::vector<std::string> own;    // of the service, its notes and its daemons: never to be had
+  std::vector<std::string> named;  // --reserved-namespaces: never to be had either
   bool system_allowed = false;     // --allow-system-namespaces
   /// Why that one is; empty: it is free.
   std::string reason(std::string_view name) const;

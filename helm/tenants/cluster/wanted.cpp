@@ -44,9 +44,9 @@ reserved_namespaces reserved_by(const settings& s) {
   reserved_namespaces out;
   out.fleet = s.region_secrets_in;
   out.fleet.push_back(s.ns);
-  // deploy/chart and `cluster add` put the daemons into a namespace of that name.
-  out.own = {s.notes_ns, s.notes_ns + "-daemon"};
+  out.own = {s.notes_ns, daemon_namespace(s.notes_ns)};
   if (!s.records_ns.empty()) out.own.push_back(s.records_ns);
+  out.named = s.reserved_ns;
   out.system_allowed = s.system_namespaces;
   return out;
 }

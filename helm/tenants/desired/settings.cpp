@@ -1,9 +1,9 @@
 #include "helm/tenants/desired/settings.hpp"
 
+#include "app/api/namespace_list.hpp"
 #include "formats/go/time.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/plain/secret.hpp"
-#include "app/api/namespace_list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -190,6 +190,10 @@ void declare_chart(app::flags& f, told_settings& to) {
        "namespace on each cluster that keeps the records of all releases (default: each beside its "
        "release, where stock helm looks)",
        "NAMESPACE", of_both);
+  text("--reserved-namespaces", to.reserved_namespaces,
+       "namespaces that no Tenant and no KryptonDeployment gets, with commas, beside those of the "
+       "notes, the records and the daemons (--notes-namespace with -daemon behind it)",
+       "NAMESPACE,…", of_both);
 }
 
 void declare_variables(app::flags& f, told_settings& to) {
@@ -276,6 +280,7 @@ outcome<settings> settings_from(told_settings& told) {
   s.system_namespaces = told.system_namespaces.value;
   s.notes_ns = told.notes_ns.value;
   s.records_ns = told.records_ns.value;
+  s.reserved_ns = units::namespaces_in(told.reserved_namespaces.value);
   const std::string& in = told.region_secret_namespaces.value;
   s.region_secrets_in = units::namespaces_in(in);
   if (s.region_secrets_in.empty() && !in.empty()) s.region_secrets_in = {"*"};

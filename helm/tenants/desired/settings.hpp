@@ -55,6 +55,7 @@ struct settings {
   std::string records_ns;                   // where records are kept; empty: with their release
   std::string notes_ns = "bootc-operator";  // on each cluster: what was placed there is noted in it
   std::vector<std::string> region_secrets_in;  // beside `ns`: namespaces whose Secrets are regions
+  std::vector<std::string> reserved_ns;        // no workload namespaces, whatever is allowed
   bool system_namespaces = false;              // may be workload namespaces
   bool secret_lookup = false;                  // charts may look up Secrets of other namespaces
   int max_history = 10;                        // 0: no limit
@@ -76,8 +77,8 @@ struct told_settings {
   app::sourced<std::string> max_failures{"0"}, wave_soak{"0s"};
   std::optional<bool> self_cluster;  // none: neither --self-cluster nor --no-self-cluster
   app::sourced<bool> secret_lookup, system_namespaces, ensure_home_crds;
-  app::sourced<std::string> notes_ns{"bootc-operator"}, records_ns, region_secret_namespaces,
-      watch_namespaces;
+  app::sourced<std::string> notes_ns{"bootc-operator"}, records_ns, reserved_namespaces,
+      region_secret_namespaces, watch_namespaces;
   // Variables alone.
   app::sourced<std::string> chart_skip, check_interval{"60s"}, driver, max_history{"10"};
   // Shown at the start; helm/sources reads them.

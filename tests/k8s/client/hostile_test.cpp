@@ -176,6 +176,34 @@ TEST_F(HostileAnswers, APageThatIsTooLargeIsAskedForInParts) {
   });
 }
 
+TEST_F(HostileAnswers, WhatHasMoreThanIsAskedForIsOverBudgetAndHadWithMoreRoom) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    const std::string text(200'000, 'x');
+    server.otherwise([&](const scripted_server::received& r) {
+      if (r.target.find("/pods/") == std::string::npos)
+        return answer::json(200, pods_of(1, 90'000));
+      return answer::json(200, R"({"metadata":{"name":"a","annotations":{"a":")" + text + "\"}}}");
+    });
+    for (const std::uint64_t most : {100'000u, 300'000u, 100'000'000u}) {
+      object_key key{"ns", "a"};
+      const auto got = co_await api.get_within(resources::pods(), std::move(key), most);
+      list_options options;
+      options.limit = 5;
+      options.most_bytes = most;
+      list_pages pages(api, resources::pods(), std::move(options));
+      auto page = co_await pages.next();
+      EXPECT_EQ(got.has_value(), most > 200'000u);
+      EXPECT_EQ(page.has_value(), most > 200'000u);
+      if (most > 200'000u) continue;
+      EXPECT_EQ(got.error().code, errc::over_budget);
+      EXPECT_EQ(page.error().code, errc::over_budget);
+      pages.allow(300'000);
+      page = co_await pages.next();
+      EXPECT_TRUE(page && *page && items_of(**page)->size() == 1u);
+    }
+  });
+}
+
 /// On the real loop: what is long to read is read elsewhere.
 TEST(LongAnswers, DoNotHoldUpTheLoop) {
   // The slowest numbers to read: too many digits for the fast ways.

@@ -255,7 +255,7 @@ TEST_F(served, AWrongTokenTakesItsTimeAndFewTryAtOnce) {
     const std::string wrong = co_await post("/login", "token=wrong-horse-battery");
     EXPECT_EQ(field(wrong, "Location"), "/?refused");
     EXPECT_EQ(field(wrong, "Set-Cookie"), "");
-    EXPECT_GE(l.now() - began, site::wrong_token_waits);
+    EXPECT_GE(l.now() - began, wrong_tokens::waits);
     std::size_t refused = 0, tried = 0;
     reactor::task_group many(l);
     for (int i = 0; i < 50; ++i)
@@ -264,7 +264,7 @@ TEST_F(served, AWrongTokenTakesItsTimeAndFewTryAtOnce) {
         ++(status(said) == 429 ? refused : tried);
       });
     co_await many.join();
-    EXPECT_LE(tried, site::most_wrong_tokens);
+    EXPECT_LE(tried, wrong_tokens::most_waiting);
     EXPECT_EQ(refused + tried, 50u);
   });
 }
@@ -290,7 +290,7 @@ TEST_F(served, TheRightTokenWaitsForNoWrongOne) {
       EXPECT_NE(field(in, "Set-Cookie"), "");
       const std::string shown = co_await get("/data/x", std::move(right));
       EXPECT_EQ(status(shown), 200);
-      EXPECT_LT(l.now() - began, site::wrong_token_waits);
+      EXPECT_LT(l.now() - began, wrong_tokens::waits);
     }
     co_await many.join();
   });
@@ -301,8 +301,8 @@ TEST_F(served, AWrongBearerIsAnsweredLateAndLogged) {
     for (const char* target : {"/events", "/data/x", "/", "/page.js", "/page.css"}) {
       const auto began = l.now();
       (void)co_await get(target, "Authorization: Bearer wrong-horse-battery\r\n");
-      EXPECT_GE(l.now() - began, site::wrong_token_waits) << target;
-      co_await l.sleep_for(site::wrong_tokens_are_told_every);
+      EXPECT_GE(l.now() - began, wrong_tokens::waits) << target;
+      co_await l.sleep_for(wrong_tokens::are_told_every);
     }
   });
   EXPECT_EQ(log->count("another token was shown to the page"), 5u);
@@ -371,6 +371,9 @@ TEST_F(served, AnotherTokenInTheFileEndsSessionsAndABrokenFileDoesNot) {
     co_await l.sleep_for(2 * site::token_is_read_every);
     const std::string still = co_await get("/", cookie);
     EXPECT_EQ(status(still), 200);
+    EXPECT_EQ(
+        log->count("the token of the page cannot be read again, the former one still opens it"),
+        1u);
     reactor::put(folder / "token", "another-horse-battery");
     co_await l.sleep_for(2 * site::token_is_read_every);
     const std::string ended = co_await get("/", cookie);
