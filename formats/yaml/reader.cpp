@@ -259,8 +259,12 @@ private:
         auto* n =
             make(form::mapping, event_.data.mapping_start.anchor, event_.data.mapping_start.tag);
         const bool is_flow = event_.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+        // "[a: b]" holds a mapping that nothing opens: what ends it is the list's bracket.
+        const bool pair = event_.start_mark.index == event_.end_mark.index;
         drop();
-        const auto within = is_flow ? inside::flow_mapping : inside::block;
+        const auto within = !is_flow ? inside::block
+                            : pair   ? inside::flow_sequence
+                                     : inside::flow_mapping;
         for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) n->add(node(depth + 1, within));
         drop();
         return n;

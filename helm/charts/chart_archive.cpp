@@ -13,7 +13,7 @@ namespace {
 /// All that may come out of the compression: the files, and for each its header, its padding and
 /// its extended name.
 std::uint64_t stream_bytes(const chart_budget& left) {
-  return left.bytes + left.files * 8 * tar_block_bytes;
+  return left.bytes + left.files * 4 * tar_block_bytes;
 }
 
 problem larger_than_allowed(const chart_budget& left) {

@@ -399,6 +399,8 @@ TEST(YamlReaders, TakeWhatGoYamlsScannerTakes) {
     EXPECT_FALSE(parse_yaml(refused, "t")) << refused;
   }
   EXPECT_EQ(read_go_yaml("[a:[b]]").error().text, "yaml: did not find expected ',' or ']'");
+  EXPECT_EQ(read_go_yaml("[a: b?c]").error().text, "yaml: did not find expected ',' or ']'");
+  EXPECT_EQ(read_go_yaml("[{a: b?c}]").error().text, "yaml: did not find expected ',' or '}'");
   // A tag that says nothing, with a bracket in it.
   EXPECT_EQ(*write_json(*read_go_yaml("a: !f]o b\nc: !![d e\n")), R"({"a":"b","c":"e"})");
   // Each costs another reading; one text may have so many and no more.

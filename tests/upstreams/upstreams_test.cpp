@@ -145,4 +145,33 @@ TEST(Upstreams, TheCatalogueOfTrusteeNamesImagesAsItsReleaseScriptDoes) {
   EXPECT_GE(judged, 14);
 }
 
+// What `train facts --clone` looks for in Kata's file is there, or may be missing; images have the
+// tag that `version` says.
+TEST(Upstreams, ThePinsThatTrainsReadAreInKatasFile) {
+  const json::value theirs = yaml_of(extracts + "kata-versions.yaml");
+  std::string sources = text_of(source + "policies/trains/default/sources.lua");
+  sources = sources.substr(sources.find("Kata = {"));
+  sources = sources.substr(0, sources.find("\n  },\n"));
+  int read = 0;
+  for (std::size_t begin = 0; (begin = sources.find("{ files", begin)) != sources.npos; ++begin) {
+    const std::string entry = sources.substr(begin, sources.find("{ files", begin + 1) - begin);
+    std::string path = entry.substr(entry.find("path = {") + 8);
+    path = path.substr(0, path.find('}'));
+    if (const auto at = path.find("trustee[1], trustee[2]"); at != path.npos)
+      path.replace(at, 22, R"("externals", "coco-trustee")");
+    std::string pointer;
+    for (const char c : path)
+      if (c == ',' || pointer.empty())
+        pointer += '/';
+      else if (c != '"' && c != ' ')
+        pointer += c;
+    const json::value* pin = at(theirs, pointer.c_str());
+    EXPECT_TRUE(pin || entry.find("optional = true") != entry.npos) << pointer;
+    read += pin != nullptr;
+  }
+  EXPECT_EQ(read, 4);
+  for (const auto& [name, image] : theirs.at_pointer("/externals/coco-trustee/images").as_object())
+    EXPECT_EQ(image.as_string().find(':'), std::string::npos) << name;
+}
+
 }  // namespace
