@@ -139,6 +139,8 @@ void pass::explain_staged(const member& m) {
                     : "the policy chooses it",
                 why.code);
     plan_.holds.back().by = why.by.empty() ? world_.policy.by : why.by;
+    if (world_.policy.look_again)
+      plan_.holds.back().asked_again = in_words(*world_.policy.look_again);
     return;
   }
   if (plan_.capacity == 0)

@@ -44,7 +44,8 @@ public:
                                         wrong_tokens_are_told_every = std::chrono::seconds(10);
 
   using text = std::shared_ptr<const std::string>;
-  /// What is asked for by "/data/NAME?query": one JSON document. errc::not_found: 404.
+  /// What is asked for by "/data/NAME?query": one JSON document. "place" with a path below
+  /// /cluster: where the page shows it. errc::not_found: 404.
   using document_maker = std::function<reactor::awaitable<reactor::result<text>>(
       std::string name, reactor::http::target_parts asked)>;
 
@@ -68,6 +69,9 @@ private:
                                   reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_document(admission by, reactor::http::target_parts asked,
                                            reactor::http::responder& to);  // borrowed
+  reactor::awaitable<void> answer_place(admission by, reactor::http::request r,
+                                        reactor::http::target_parts asked,
+                                        reactor::http::responder& to);  // borrowed
   /// False: too many others wait as well.
   reactor::awaitable<bool> wait_for_wrong_token(std::string peer);
   reactor::awaitable<void> ask_for_token(reactor::http::responder& to);        // borrowed
