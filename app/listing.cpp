@@ -188,13 +188,21 @@ void declare_listing(flags& f, list_request& to, const list_flags& has) {
   using watching = list_flags::watch;
   if (has.names) f.value(has.argument, to.names, has.names).takes(std::string(has.argument) + " …");
   f.output(to.output, output_format::wide);
-  declare_clusters(f, to);
+  using place = list_flags::place;
+  if (has.lie == place::fleet) declare_clusters(f, to);
+  if (has.lie == place::server)
+    f.value("-l,--selector", to.selector, "only objects whose labels match, as in env=prod")
+        .takes("SELECTOR");
   f.value("--field-selector", to.field_selector,
           "only objects with these fields, as in metadata.name=workers,state!=Live")
       .takes("FIELD=VALUE");
-  f.value("-n", to.ns, "only objects of this namespace; those without one are shown as well")
-      .takes("NAMESPACE");
-  f.on("-A,--all-namespaces", to.all_namespaces, "objects of every namespace, as without -n");
+  if (has.lie == place::fleet)
+    f.value("-n", to.ns, "only objects of this namespace; those without one are shown as well")
+        .takes("NAMESPACE");
+  if (has.lie == place::server)
+    f.value("-n,--namespace", to.ns, "only objects of this namespace").takes("NAMESPACE");
+  if (has.lie != place::files)
+    f.on("-A,--all-namespaces", to.all_namespaces, "objects of every namespace, as without -n");
   declare_order(f, to);
   if (has.follows == watching::none) return;
   f.on("-w,--watch", to.watch, "go on, and print each object that changes");

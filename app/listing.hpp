@@ -33,6 +33,8 @@ struct list_flags {
   const char* names = nullptr;  // what its arguments are; null: it has none, or declares its own
   const char* argument = "NAME";
   enum class watch { none, until_interrupted } follows = watch::until_interrupted;
+  /// Where the objects are: a fleet's clusters, one server, or files, which have no namespaces.
+  enum class place { fleet, server, files } lie = place::fleet;
 };
 void declare_listing(flags& f, list_request& to, const list_flags& has);
 /// --cluster and -l, which chooses clusters by their labels.

@@ -2,7 +2,6 @@
 
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
-#include "bootc/tags/tag_watcher.hpp"
 #include "bootc/pool/guard/guarded.hpp"
 #include "bootc/pool/hold.hpp"
 #include "bootc/pool/metric_table.hpp"
@@ -10,6 +9,7 @@
 #include "bootc/pool/others/published_policy.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "bootc/registry_settings.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "formats/digest.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/disruption.hpp"
@@ -197,6 +197,7 @@ units::api api(settings s) {
   a.name = api_name;
   a.says = {"pool", "pools", "node", "nodes"};
   a.kinds = {node_pools(), bootc_nodes()};
+  a.unit_kind = k8s::resources::nodes();
   a.remedy = "kubectl apply --server-side -f deploy/crds";
   a.watches = "node pools";
   a.loads = "node pools and nodes";

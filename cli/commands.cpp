@@ -40,11 +40,11 @@ std::vector<app::command> bench_commands() {
 }
 
 constexpr std::vector<app::command> (*families[])() = {
-    run_commands,      daemon_commands,  apiserver_commands,  demo_commands,
-    overview_commands, events_commands,  simulate_commands,   policy_commands,
-    release_commands,  train_commands,   trustee_commands,    secret_converter_commands,
-    tenant_commands,   rollout_commands, cluster_commands,    helm_commands,
-    bench_commands,    version_commands, completion_commands,
+    run_commands,      daemon_commands,  apiserver_commands, demo_commands,
+    overview_commands, events_commands,  simulate_commands,  policy_commands,
+    release_commands,  train_commands,   trustee_commands,   secret_converter_commands,
+    tenant_commands,   rollout_commands, cluster_commands,   check_commands,
+    helm_commands,     bench_commands,   version_commands,   completion_commands,
 };
 
 constexpr const char* footer = R"(Examples:

@@ -113,6 +113,7 @@ units::api api(settings s) {
   a.name = api_name;
   a.says = {"release", "releases", "pool", "pools"};
   a.kinds = {bootc::node_pools()};
+  a.unit_kind = bootc::node_pools();
   a.home_kinds = {collection()};
   a.remedy = "kubectl apply --server-side -f deploy/crds";
   a.watches = "Releases";

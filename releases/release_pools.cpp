@@ -343,6 +343,8 @@ awaitable<std::optional<release_pools::seen>> release_pools::look_closely(std::s
 awaitable<std::optional<outlook>> release_pools::look(std::string pool) {
   auto found = co_await look_closely(std::move(pool));
   if (!found) co_return std::nullopt;
+  if (found->last.hold && found->look_again > 0s)
+    found->last.hold->asked_again = reactor::format_rfc3339(on_.loop().wall() + found->look_again);
   co_return std::move(found->last);
 }
 

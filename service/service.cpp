@@ -78,6 +78,9 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.describe = [](const k8s::cluster& c, boost::json::object& entry) {
     each_part(c, [&](const units::part& p) { p.describe(entry); });
   };
+  f.on_event = [this](const std::string& cluster, const k8s::event_note& e) {
+    if (on_event) on_event(cluster, e);
+  };
   fleet_ = std::make_unique<k8s::fleet>(loop_, std::move(f), log_);
   for (const units::api& what : options_.apis) {
     apis_.push_back(std::make_unique<running>());
@@ -111,6 +114,9 @@ void service::make_home() {
   h.needs_uid = k8s::cluster_options::uid::where_allowed;
   h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   h.on_uid = [this](const std::string&) { fleet_->recognise(*home_); };
+  h.on_event = [this](const std::string& cluster, const k8s::event_note& e) {
+    if (on_event) on_event(cluster, e);
+  };
   home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
   fleet_->also_tell_of(*home_);
 }

@@ -123,6 +123,8 @@ public:
   /// asked to do at its start: the process must end.
   std::function<void()> on_failure;
   std::function<void(const policies::pack_event&)> on_pack_event;
+  /// Each Event that this process writes about an object of a cluster of the fleet or of home.
+  std::function<void(const std::string& cluster, const k8s::event_note& e)> on_event;
 
 private:
   reactor::result<void> listen(const reactor::endpoint& at, reactor::http::handler h,

@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include <stdexcept>
 #include <utility>
 
 namespace simulation {
@@ -57,10 +58,16 @@ void pool_cluster::edit_spec(const std::function<bool(json::object& spec)>& chan
 }
 
 void pool_cluster::set_image(std::string_view ref) {
-  edit_spec([&](json::object& spec) {
-    spec["image"].as_object()["ref"] = ref;
-    return true;
-  });
+  json::object image{{"ref", ref}}, spec, patch;
+  spec["image"] = std::move(image);
+  patch["spec"] = std::move(spec);
+  // By a request, so that the server notes who wrote the field.
+  const k8s::sim::answer said =
+      api().handle(k8s::sim::make_request("PATCH",
+                                          "/apis/node.bootc.dev/v1alpha1/bootcnodepools/" +
+                                              std::string(pool_name) + "?fieldManager=kubectl-edit",
+                                          json::serialize(patch), "application/merge-patch+json"));
+  if (said.status != 200) throw std::logic_error("set the image: " + said.body);
 }
 
 void pool_cluster::set_on_failure(std::string_view answer) {

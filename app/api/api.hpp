@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/api/condition_kind.hpp"
+#include "app/api/plan_row.hpp"
 #include "k8s/client/event_kind.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/fleet/engagement.hpp"
@@ -11,8 +13,6 @@
 #include "reactor/metrics.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/time.hpp"
-#include "app/api/condition_kind.hpp"
-#include "app/api/plan_row.hpp"
 
 #include <boost/json/fwd.hpp>
 
@@ -126,6 +126,8 @@ struct api {
   words says;
   /// What must be served; else the API, and it alone, is CRDMissing there.
   std::vector<k8s::resource> kinds = {}, home_kinds = {};
+  /// What a unit is for kubectl; without a plural, units are of no one kind.
+  k8s::resource unit_kind = {};
   std::string remedy = {};               // what a person does about a missing kind
   std::string watches = {}, loads = {};  // "node pools", "node pools and nodes": in messages
   enum class place { clusters, home, both } runs_on = place::clusters;

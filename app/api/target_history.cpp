@@ -83,6 +83,17 @@ std::string text_of_field(const std::vector<std::string>& path) {
   return out;
 }
 
+std::vector<std::string> target_field(const units::api::edits& by) {
+  const auto patch = by.retarget("example.com/any:tag");
+  const auto fields = patch ? fields_of(*patch) : std::vector<std::vector<std::string>>();
+  return fields.empty() ? std::vector<std::string>() : fields.front();
+}
+
+std::vector<std::string> pause_field(const units::api::edits& by) {
+  const auto fields = fields_of(by.pause(true));
+  return fields.empty() ? std::vector<std::string>() : fields.front();
+}
+
 std::vector<field_owner> owners_of(const json::object& object,
                                    const std::vector<std::string>& path) {
   std::vector<field_owner> out;

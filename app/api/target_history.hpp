@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/api.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <boost/json/array.hpp>
@@ -38,6 +39,11 @@ std::vector<std::vector<std::string>> fields_of(const boost::json::object& patch
 std::string text_at(const boost::json::object& object, const std::vector<std::string>& path);
 /// "spec.image.ref"
 std::string text_of_field(const std::vector<std::string>& path);
+
+/// The field of which the API says that it is the target; empty where it takes none.
+std::vector<std::string> target_field(const units::api::edits& by);
+/// The field by which a row is paused.
+std::vector<std::string> pause_field(const units::api::edits& by);
 
 /// Who wrote a field, and when.
 struct field_owner {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/command.hpp"
+#include "app/listing.hpp"
 
 #include <string>
 
@@ -10,7 +11,7 @@ using namespace app;
 
 struct trustee_arguments {
   enum class command { list, versions, render, diff, verify } what = command::list;
-  std::string name, ns;             // of an instance; list: empty = all namespaces
+  std::string name, ns;             // of an instance
   std::string to;                   // diff, render: the version; empty: what the instance says
   std::string kubeconfig, context;  // where the instance is
   std::string file;                 // objects of a file in place of a cluster's
@@ -18,6 +19,7 @@ struct trustee_arguments {
   std::string policies;             // a folder of packs that comes before the stock ones
   bool dedupe = false;              // verify
   output_choice output;
+  list_request list;  // list: which instances, and how
 };
 
 std::vector<app::command> trustee_commands();

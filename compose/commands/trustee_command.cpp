@@ -1,6 +1,7 @@
 // `windlass trustee`: which releases there are, which instances, and what becomes of one of them.
 // In one file: a release is judged by making an instance of it, on what `render` and `diff` stand.
 #include "app/run_to_end.hpp"
+#include "compose/commands/instance_list.hpp"
 #include "compose/commands/instance_preview.hpp"
 #include "compose/commands/trustee_arguments.hpp"
 #include "compose/objects.hpp"
@@ -69,6 +70,17 @@ const profile profiles[] = {{"Permissive", "Permissive"},
 
 /// What the pack says of all files together, as the service hears it.
 using policies::compose::data_verdict;
+
+std::vector<std::pair<std::string, std::string>> labels_of(const value& o) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const value* metadata = o.find("metadata");
+  const value* labels = metadata != nullptr ? metadata->find("labels") : nullptr;
+  const value::object* all = labels != nullptr ? labels->if_object() : nullptr;
+  if (all == nullptr) return out;
+  for (const auto& [key, text] : *all)
+    if (const std::string* is = text.if_string()) out.emplace_back(key, *is);
+  return out;
+}
 
 page page_of(const data_verdict& v, colours tint) {
   page text;
@@ -407,9 +419,10 @@ private:
   reactor::awaitable<result<void>> list_into(instance_preview& world,
                                              k8s::resource kind) {  // borrowed
     k8s::list_options o;
-    const bool everywhere =
-        arguments_.what == trustee_arguments::command::list && arguments_.ns.empty();
-    if (kind.namespaced && !everywhere) o.ns = space();
+    if (kind.namespaced && arguments_.what != trustee_arguments::command::list)
+      o.ns = space();
+    else if (kind.namespaced && !arguments_.list.all_namespaces)
+      o.ns = arguments_.list.ns;
     for (;;) {
       k8s::list_options asked = o;
       auto page = co_await api_->list(kind, std::move(asked));
@@ -433,36 +446,27 @@ private:
   reactor::awaitable<result<void>> list() {
     auto world = co_await read_world();
     if (!world) co_return world.error();
-    json::array all;
-    table text({"NAMESPACE", "NAME", "ASKS FOR", "RUNS", "READY", "WHY", "PROBLEM"});
+    std::vector<listed_instance> all;
     for (const object_name& id : world->instances()) {
       const value& o = world->objects().at(id);
-      stated_condition ready{"Ready", "Unknown", "", "no service has reported on it yet"};
-      std::string problem;  // what is not as it was asked for, also of one that is ready
+      listed_instance one{id.ns, id.name};
+      one.message = "no service has reported on it yet";
       for (const stated_condition& c : conditions_in(o)) {
-        if (c.type == "Ready")
-          ready = c;
-        else if (c.status == "False")
-          problem += (problem.empty() ? "" : "; ") + c.type + " " + c.reason + ": " + c.message;
+        if (c.type == "Ready") {
+          one.ready = c.status;
+          one.reason = c.reason;
+          one.message = c.message;
+        } else if (c.status == "False") {
+          one.problem +=
+              (one.problem.empty() ? "" : "; ") + c.type + " " + c.reason + ": " + c.message;
+        }
       }
-      const std::string asked = text_at(o, {"spec", "version"}),
-                        runs = text_at(o, {"status", "effectiveVersion"});
-      all.push_back(
-          json::object{{"namespace", id.ns},
-                       {"name", id.name},
-                       {"requestedVersion", asked},
-                       {"effectiveVersion", runs},
-                       {"ready", ready.status},
-                       {"reason", ready.reason},
-                       {"message", ready.message},
-                       {"problem", problem.empty() ? json::value() : json::value(problem)}});
-      text.row({id.ns, id.name, asked.empty() ? std::string("-") : asked,
-                runs.empty() ? std::string("-") : runs,
-                toned(ready.status, ready.status == "True" ? tone::good : tone::busy, tint_),
-                ready.message, toned(problem, tone::bad, tint_)});
+      one.asked = text_at(o, {"spec", "version"});
+      one.runs = text_at(o, {"status", "effectiveVersion"});
+      one.labels = labels_of(o);
+      all.push_back(std::move(one));
     }
-    exit_code = success;
-    print(json::object{{"instances", std::move(all)}}, text.text());
+    exit_code = show_instances(all, arguments_.list, tint_);
     co_return result<void>();
   }
 
@@ -616,7 +620,7 @@ using trustee_verb = trustee_arguments::command;
 void add_common(flags& f, trustee_arguments& to) {
   f.value("--policies", to.policies, "folder of policy packs that come before the stock ones")
       .takes("DIR");
-  f.output(to.output);
+  if (to.what != trustee_arguments::command::list) f.output(to.output);
 }
 void add_templates(flags& f, trustee_arguments& to) {
   f.value("--templates", to.templates,
@@ -625,15 +629,24 @@ void add_templates(flags& f, trustee_arguments& to) {
       .takes("DIR");
 }
 void add_place(flags& f, trustee_arguments& to) {
-  f.value("-n,--namespace", to.ns, "namespace of the instance");
   f.value("-f,--file", to.file, "objects of a file in place of a cluster's").takes("FILE");
   f.value("--kubeconfig", to.kubeconfig, "the cluster's").takes("FILE");
   f.value("--context", to.context, "context of the kubeconfig");
 }
 void add_instance(flags& f, trustee_arguments& to) {
   f.value("NAME", to.name, "of the TrusteeConfig").required();
+  f.value("-n,--namespace", to.ns, "namespace of the instance");
   add_templates(f, to);
   add_place(f, to);
+}
+void declare_list(flags& f, trustee_arguments& to) {
+  add_place(f, to);
+  declare_listing(f, to.list,
+                  {.names = "names; none = all",
+                   .argument = "NAME",
+                   .follows = list_flags::watch::none,
+                   .lie = list_flags::place::server});
+  f.footer("Example:\n  windlass trustee list -n shops --field-selector ready!=True");
 }
 void declare_verify(flags& f, trustee_arguments& to) {
   f.value("DIR", to.templates, "folder with versions.json; without it what is in force").takes("");
@@ -654,7 +667,7 @@ void declare_diff_of_versions(flags& f, trustee_arguments& to) {
 std::vector<app::command> trustee_commands() {
   return family<trustee_arguments>(
       {"trustee", "Trustee's releases and instances: what there is, what a change would do"},
-      {{"list", "Instances, what they ask for and what they run", trustee_verb::list, add_place},
+      {{"list", "Instances, what they ask for and what they run", trustee_verb::list, declare_list},
        {"versions", "Releases of the catalogue, with their images", trustee_verb::versions,
         add_templates},
        {"verify", "Where each file of each release comes from, and what is wrong",

@@ -79,11 +79,10 @@ std::string some_of(const std::vector<std::string>& names) {
 
 struct checking {
   reactor::loop& l;
-  k8s::client api;
+  k8s::client& api;
   k8s::discovery discovery;
   cluster_check out;
-  checking(reactor::loop& loop, k8s::connection to)
-      : l(loop), api(loop, std::move(to)), discovery(api) {}
+  checking(reactor::loop& loop, k8s::client& on) : l(loop), api(on), discovery(api) {}
   void say(const char* name, bool passed, std::string text) {
     out.results.push_back({name, passed, std::move(text)});
   }
@@ -112,6 +111,16 @@ reactor::awaitable<bool> check_server(checking& c) {  // borrowed
   co_return true;
 }
 
+/// Nothing is there yet, which is as it should be.
+bool comes_before(check_as who) {
+  return who == check_as::furnisher || who == check_as::installer;
+}
+/// What brings the kinds and the daemons.
+std::string bringer(check_as who) {
+  return who == check_as::installer || who == check_as::owner ? "the chart"
+                                                              : "`windlass cluster add`";
+}
+
 reactor::awaitable<void> check_kinds(checking& c, check_as who) {  // borrowed
   auto known = co_await c.discovery.refresh();
   if (!known) {
@@ -120,10 +129,10 @@ reactor::awaitable<void> check_kinds(checking& c, check_as who) {  // borrowed
   }
   const bool served = c.discovery.has_api_version(group_version);
   if (!served) {
-    c.say("kinds", who == check_as::furnisher,
-          who == check_as::furnisher
-              ? "not there yet; `windlass cluster add` brings them"
-              : std::string(group_version) + " is not served; `windlass cluster add` again");
+    c.say("kinds", comes_before(who),
+          comes_before(who)
+              ? "not there yet; " + bringer(who) + " brings them"
+              : std::string(group_version) + " is not served; " + bringer(who) + " brings it");
     co_return;
   }
   std::string path = "/openapi/v3/apis/" + std::string(group_version);
@@ -142,8 +151,8 @@ reactor::awaitable<void> check_kinds(checking& c, check_as who) {  // borrowed
   }
   if (!missing.empty()) {
     c.say("kinds", false,
-          "older than this program: without " + some_of(missing) +
-              "; `windlass cluster add` again brings them up to date");
+          "older than this program: without " + some_of(missing) + "; " + bringer(who) +
+              " of this version brings them up to date");
     co_return;
   }
   c.say("kinds", true,
@@ -158,10 +167,9 @@ reactor::awaitable<void> check_daemon(checking& c, check_as who, std::string ns)
   if (!found) {
     c.say("daemon", false, found.error().message());
   } else if (!*found) {
-    c.say("daemon", who == check_as::furnisher,
-          name + (who == check_as::furnisher
-                      ? " is not there yet; `windlass cluster add` brings it"
-                      : " is not there: nodes need it, or windlass-daemon.service"));
+    c.say("daemon", comes_before(who),
+          name + (comes_before(who) ? " is not there yet; " + bringer(who) + " brings it"
+                                    : " is not there: nodes need it, or windlass-daemon.service"));
   } else {
     const json::value v(std::move(**found));
     boost::system::error_code none;
@@ -181,13 +189,16 @@ reactor::awaitable<void> check_daemon(checking& c, check_as who, std::string ns)
 reactor::awaitable<void> check_rights(checking& c, check_as who,
                                       k8s::object_key account) {  // borrowed
   std::vector<right> wanted = rights_of_service(account);
-  if (who == check_as::furnisher) {
+  if (comes_before(who)) {
     // Who grants a right must have it.
-    std::vector<right> more = rights_of_furnisher(account);
+    std::vector<right> more =
+        who == check_as::installer ? rights_of_installer(account) : rights_of_furnisher(account);
     wanted.insert(wanted.end(), more.begin(), more.end());
   }
   const std::size_t asked = wanted.size();
-  auto missing = co_await missing_rights(c.api, std::move(wanted));
+  std::string user;
+  if (who == check_as::owner) user = "system:serviceaccount:" + account.ns + ":" + account.name;
+  auto missing = co_await missing_rights(c.api, std::move(wanted), std::move(user));
   if (!missing) {
     c.say("rights", false, "cannot be asked for: " + missing.error().message());
     co_return;
@@ -205,21 +216,10 @@ bool cluster_check::passed() const noexcept {
   return std::ranges::all_of(results, [](const check_result& r) { return r.passed; });
 }
 
-reactor::awaitable<cluster_check> check_cluster(reactor::loop& l, std::string name,
-                                                k8s::connection to, check_as who,
-                                                k8s::object_key account,
-                                                std::optional<k8s::member_token> token) {
-  checking c(l, std::move(to));
-  c.out.cluster = std::move(name);
-  c.out.server = c.api.server();
-  if (token) {
-    const bool ended = token->expires <= l.wall();
-    c.say("token", !ended && !k8s::is_overdue(*token, l.wall()),
-          (ended ? "ended at " : "ends at ") + reactor::format_rfc3339(token->expires) +
-              (ended                               ? "; `windlass cluster add` makes a new one"
-               : k8s::is_overdue(*token, l.wall()) ? ", and the service should have renewed it"
-                                                   : ""));
-  }
+reactor::awaitable<cluster_check> check_by(reactor::loop& l, k8s::client& api, check_as who,
+                                           k8s::object_key account) {
+  checking c(l, api);
+  c.out.server = api.server();
   const bool answers = co_await check_server(c);
   if (answers) {
     co_await check_kinds(c, who);
@@ -227,8 +227,28 @@ reactor::awaitable<cluster_check> check_cluster(reactor::loop& l, std::string na
     co_await check_daemon(c, who, std::move(ns));
     co_await check_rights(c, who, std::move(account));
   }
-  co_await c.api.stop();
   co_return std::move(c.out);
+}
+
+reactor::awaitable<cluster_check> check_cluster(reactor::loop& l, std::string name,
+                                                k8s::connection to, check_as who,
+                                                k8s::object_key account,
+                                                std::optional<k8s::member_token> token) {
+  k8s::client api(l, std::move(to));
+  cluster_check out = co_await check_by(l, api, who, std::move(account));
+  co_await api.stop();
+  out.cluster = std::move(name);
+  if (token) {
+    const bool ended = token->expires <= l.wall();
+    out.results.insert(
+        out.results.begin(),
+        {"token", !ended && !k8s::is_overdue(*token, l.wall()),
+         (ended ? "ended at " : "ends at ") + reactor::format_rfc3339(token->expires) +
+             (ended                               ? "; `windlass cluster add` makes a new one"
+              : k8s::is_overdue(*token, l.wall()) ? ", and the service should have renewed it"
+                                                  : "")});
+  }
+  co_return out;
 }
 
 page check_text(const cluster_check& c, std::size_t columns) {
@@ -236,20 +256,19 @@ page check_text(const cluster_check& c, std::size_t columns) {
   table t({"CHECK", "RESULT", "WHAT WAS SEEN"});
   for (const check_result& r : c.results) t.row({r.name, r.passed ? "ok" : "FAILED", r.says});
   out += t.text({}, columns);
-  if (!c.missing.empty()) {
-    table rights({"MISSING RIGHT", "NEEDED"});
-    for (const right& r : c.missing) rights.row({r.text(), r.why});
-    out += page("\n") + rights.text({}, columns);
-  }
-  return out;
+  return out + rights_text(c.missing, columns);
 }
 
-json::object check_document(const cluster_check& c) {
-  json::object o{{"cluster", c.cluster}, {"server", c.server}, {"passed", c.passed()}};
-  json::array checks, missing;
-  for (const check_result& r : c.results)
-    checks.push_back(json::object{{"name", r.name}, {"passed", r.passed}, {"message", r.says}});
-  for (const right& r : c.missing) {
+page rights_text(const std::vector<right>& missing, std::size_t columns) {
+  if (missing.empty()) return {};
+  table rights({"MISSING RIGHT", "NEEDED"});
+  for (const right& r : missing) rights.row({r.text(), r.why});
+  return page("\n") + rights.text({}, columns);
+}
+
+json::array rights_json(const std::vector<right>& missing) {
+  json::array out;
+  for (const right& r : missing) {
     json::object one{{"verb", r.verb}};
     if (r.path.empty()) {
       one["group"] = r.group;
@@ -261,10 +280,18 @@ json::object check_document(const cluster_check& c) {
     if (!r.ns.empty()) one["namespace"] = r.ns;
     if (!r.name.empty()) one["name"] = r.name;
     one["why"] = r.why;
-    missing.push_back(std::move(one));
+    out.push_back(std::move(one));
   }
+  return out;
+}
+
+json::object check_document(const cluster_check& c) {
+  json::object o{{"cluster", c.cluster}, {"server", c.server}, {"passed", c.passed()}};
+  json::array checks;
+  for (const check_result& r : c.results)
+    checks.push_back(json::object{{"name", r.name}, {"passed", r.passed}, {"message", r.says}});
   o["checks"] = std::move(checks);
-  o["missingRights"] = std::move(missing);
+  o["missingRights"] = rights_json(c.missing);
   return document("ClusterCheck", std::move(o));
 }
 

@@ -32,5 +32,7 @@ struct cluster_arguments {
 };
 
 std::vector<app::command> cluster_commands();
+/// `windlass check`: of home.
+std::vector<app::command> check_commands();
 
 }  // namespace cli

@@ -31,6 +31,9 @@ const std::map<std::string_view, known_kind>& kinds() {
       {"Role", {"roles", true}},
       {"RoleBinding", {"rolebindings", true}},
       {"DaemonSet", {"daemonsets", true}},
+      {"Deployment", {"deployments", true}},
+      {"Service", {"services", true}},
+      {"PodDisruptionBudget", {"poddisruptionbudgets", true}},
       {"ValidatingAdmissionPolicy", {"validatingadmissionpolicies", false}},
       {"ValidatingAdmissionPolicyBinding", {"validatingadmissionpolicybindings", false}},
   };
@@ -65,10 +68,10 @@ helm::value image_values(const std::string& image) {
 
 helm::value values_of(const member_settings& s) {
   helm::value::map_type controller, ns, daemon, fleet, all;
-  controller["enabled"] = false;
+  controller["enabled"] = s.as == member_settings::part::home;
   ns["create"] = true;
   daemon["enabled"] = s.with == member_settings::daemons::yes;
-  fleet["from"] = "self";
+  if (s.as == member_settings::part::member) fleet["from"] = "self";
   if (!s.pull_secrets.empty()) {
     helm::value::list_type names;
     for (const std::string& name : s.pull_secrets) names.push_back(helm::value(name));

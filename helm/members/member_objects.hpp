@@ -20,6 +20,8 @@ struct member_settings {
   enum class tenants { no, yes } of_tenants = tenants::no;
   /// Names of the Secrets in `ns` that pools may name as pull secrets.
   std::vector<std::string> pull_secrets = {};
+  /// home: with the service itself.
+  enum class part { member, home } as = part::member;
 };
 
 /// One object of a member.

@@ -1,6 +1,7 @@
 #include "helm/members/rights.hpp"
 
 #include "helm/members/member_objects.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <boost/json.hpp>
 
@@ -13,6 +14,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view bootc_group = "node.bootc.dev";
+constexpr std::size_t asked_at_once = 8;
 
 const k8s::resource& reviews() {
   static const k8s::resource instance{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
@@ -45,7 +47,13 @@ void add_path(std::vector<right>& to, std::string_view path, std::string_view wh
   to.push_back(std::move(r));
 }
 
-json::object review_of(const right& r) {
+const k8s::resource& reviews_of_others() {
+  static const k8s::resource instance{"authorization.k8s.io", "v1", "subjectaccessreviews",
+                                      "SubjectAccessReview", false};
+  return instance;
+}
+
+json::object review_of(const right& r, const std::string& user) {
   json::object wanted{{"verb", r.verb}};
   const auto say = [&](const char* key, const std::string& value) {
     if (!value.empty()) wanted[key] = value;
@@ -58,6 +66,10 @@ json::object review_of(const right& r) {
   say("name", r.name);
   json::object spec;
   spec[r.path.empty() ? "resourceAttributes" : "nonResourceAttributes"] = std::move(wanted);
+  if (!user.empty()) {
+    spec["user"] = user;
+    spec["groups"] = {"system:authenticated", "system:serviceaccounts"};
+  }
   json::object body;
   body["spec"] = std::move(spec);
   return body;
@@ -113,30 +125,92 @@ std::vector<right> rights_of_service(const k8s::object_key& account) {
   return all;
 }
 
+namespace {
+
+/// To make each kind of these objects what it should be.
+void add_installing(std::vector<right>& to, const member_settings& s, std::string_view why) {
+  const auto objects = member_objects(s);
+  std::set<std::string> seen;
+  if (!objects) return;
+  for (const member_object& o : *objects)
+    if (seen.insert(o.what.plural).second)
+      add(to, o.what.group, o.what.plural, {"get", "create", "patch"}, why, {o.key.ns, ""});
+}
+
+std::vector<std::string> texts(const json::object& rule, const char* key) {
+  std::vector<std::string> out;
+  const json::value* all = rule.if_contains(key);
+  if (all && all->is_array())
+    for (const json::value& one : all->get_array())
+      if (one.is_string()) out.emplace_back(one.get_string());
+  if (out.empty()) out.emplace_back();
+  return out;
+}
+
+/// What the rule of a role grants.
+void add_granted(std::vector<right>& to, const json::object& rule, const std::string& ns) {
+  const std::string why = "to grant it to the service";
+  for (const std::string& verb : texts(rule, "verbs")) {
+    for (const std::string& path : texts(rule, "nonResourceURLs"))
+      if (!path.empty()) to.push_back({.verb = verb, .path = path, .why = why});
+    for (const std::string& group : texts(rule, "apiGroups"))
+      for (const std::string& resource : texts(rule, "resources"))
+        for (const std::string& name : texts(rule, "resourceNames"))
+          if (!resource.empty()) {
+            add(to, group, resource, {verb}, why, {ns, name});
+          }
+  }
+}
+
+reactor::awaitable<k8s::result<bool>> may(k8s::client& api, std::string user,  // borrowed
+                                          right r) {
+  k8s::resource kind = user.empty() ? reviews() : reviews_of_others();
+  json::object review = review_of(r, user);
+  auto said = co_await api.create(std::move(kind), std::string(), std::move(review));
+  if (!said) co_return said.error();
+  co_return allows(*said);
+}
+
+}  // namespace
+
 std::vector<right> rights_of_furnisher(const k8s::object_key& account) {
   std::vector<right> all;
   member_settings s;
   s.ns = account.ns;
-  const auto objects = member_objects(s);
-  std::set<std::string> seen;
-  if (objects) {
-    for (const member_object& o : *objects)
-      if (seen.insert(o.what.plural).second)
-        add(all, o.what.group, o.what.plural, {"get", "create", "patch"},
-            "to install what a member needs", {o.key.ns, ""});
-  }
+  add_installing(all, s, "to install what a member needs");
   add(all, "", "serviceaccounts/token", {"create"}, "to make the token for home", account);
   return all;
 }
 
+std::vector<right> rights_of_installer(const k8s::object_key& account) {
+  std::vector<right> all;
+  member_settings s;
+  s.ns = account.ns;
+  s.as = member_settings::part::home;
+  add_installing(all, s, "to install the chart");
+  const auto objects = member_objects(s);
+  if (!objects) return all;
+  for (const member_object& o : *objects) {
+    const json::value* rules = o.body.if_contains("rules");
+    if (!o.what.kind.ends_with("Role") || !rules || !rules->is_array()) continue;
+    for (const json::value& rule : rules->get_array())
+      if (rule.is_object()) add_granted(all, rule.get_object(), o.key.ns);
+  }
+  return all;
+}
+
 reactor::awaitable<k8s::result<std::vector<right>>> missing_rights(k8s::client& api,
-                                                                   std::vector<right> wanted) {
+                                                                   std::vector<right> wanted,
+                                                                   std::string user) {
+  std::vector<k8s::result<bool>> said(wanted.size(), false);
+  const auto ask = [&](std::size_t i) -> reactor::awaitable<void> {
+    said[i] = co_await may(api, user, wanted[i]);
+  };
+  co_await reactor::side_by_side(wanted.size(), ask, asked_at_once);
   std::vector<right> missing;
-  for (right& r : wanted) {
-    json::object review = review_of(r);
-    auto said = co_await api.create(reviews(), std::string(), std::move(review));
-    if (!said) co_return said.error();
-    if (!allows(*said)) missing.push_back(std::move(r));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!said[i]) co_return said[i].error();
+    if (!*said[i]) missing.push_back(std::move(wanted[i]));
   }
   co_return missing;
 }

@@ -27,9 +27,15 @@ std::vector<right> rights_of_service(const k8s::object_key& account);
 /// What a person needs on a cluster to make it a member.
 std::vector<right> rights_of_furnisher(const k8s::object_key& account);
 
-/// Those that the server says no to (SelfSubjectAccessReview). Errors: it does not answer at all.
+/// What a person needs on the cluster that becomes Windlass's home: to install the chart, which
+/// takes the rights that its roles grant.
+std::vector<right> rights_of_installer(const k8s::object_key& account);
+
+/// Those that the server says no to: for the caller (SelfSubjectAccessReview) or, where one is
+/// named, for that user (SubjectAccessReview). Errors: it does not answer at all.
 reactor::awaitable<k8s::result<std::vector<right>>> missing_rights(k8s::client& api,  // borrowed
-                                                                   std::vector<right> wanted);
+                                                                   std::vector<right> wanted,
+                                                                   std::string user = {});
 
 /// "…: the right to <verb> <resource> is missing; Windlass needs it <why>" where the server
 /// refused, else the fault's own words.

@@ -217,6 +217,7 @@ units::api api(api_settings s) {
   units::api a;
   a.name = api_name;
   a.says = {"chart", "charts", "tenant", "tenants"};
+  a.unit_kind = tenant_resource();
   a.remedy = "kubectl apply --server-side -f deploy/crds/tenants, or name tenants in --apis";
   a.watches = "Tenants";
   a.loads = "Tenants";

@@ -108,6 +108,7 @@ event_recorder::event_recorder(reactor::loop& l, client& api, event_options opti
 
 void event_recorder::record(event_note note) {
   if (tasks_.cancelled()) return;
+  if (options_.on_record) options_.on_record(note);
   key k{std::move(note.regarding),
         std::move(note.related),
         note.type,

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -63,6 +64,7 @@ struct event_options {
   std::size_t queue_limit = 1'000;  // beyond: the oldest normal event goes, then the oldest
   // After this much silence a repetition is a new event.
   reactor::nanoseconds series_window = 10min;
+  std::function<void(const event_note&)> on_record = {};  // each of them, as it is recorded
 };
 
 /// Writes the events of one cluster, in either form, never in its caller's way: record() only

@@ -54,6 +54,8 @@ event_recorder& cluster::events() {
   if (!events_) {
     event_options o;
     o.reporting_instance = options_.identity;
+    if (options_.on_event)
+      o.on_record = [this](const event_note& e) { options_.on_event(options_.name, e); };
     events_ = std::make_unique<event_recorder>(loop_, api_, std::move(o), log_);
   }
   return *events_;
@@ -299,6 +301,17 @@ void cluster::renew_token(object_key account, std::chrono::seconds life,
 awaitable<void> cluster::ask_for_token(object_key account, std::chrono::seconds life,
                                        std::function<void(result<issued_token>)> done) {
   auto got = co_await request_token(api_, std::move(account), life, loop_.wall());
+  done(std::move(got));
+}
+
+void cluster::read_object(resource kind, object_key key,
+                          std::function<void(result<json::object>)> done) {
+  tasks_.start("read an object", get_object(std::move(kind), std::move(key), std::move(done)));
+}
+
+awaitable<void> cluster::get_object(resource kind, object_key key,
+                                    std::function<void(result<json::object>)> done) {
+  auto got = co_await api_.get(std::move(kind), std::move(key));
   done(std::move(got));
 }
 

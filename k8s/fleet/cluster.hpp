@@ -53,6 +53,8 @@ struct cluster_options {
   /// Why that API does not act under this name; empty: it does. Asked before the API starts, and
   /// again after each wake(). May be empty.
   std::function<std::string(const engagement& api)> acts_elsewhere;
+  /// Each Event about an object of it, as it is recorded.
+  std::function<void(const std::string& cluster, const event_note& e)> on_event = {};
   reactor::metrics* metrics = nullptr;
   view_budget views;  // what is kept of it, all collections together
 };
@@ -130,6 +132,9 @@ public:
   /// Asks for a new token of its own account there; `done` is not called when it leaves meanwhile.
   void renew_token(object_key account, std::chrono::seconds life,
                    std::function<void(result<issued_token>)> done);
+  /// Reads an object there; `done` is not called when it leaves meanwhile.
+  void read_object(resource kind, object_key key,
+                   std::function<void(result<boost::json::object>)> done);
   /// Writes the text into a new Event of that name in kube-system, or, without one, reads what such
   /// an Event says; empty when there is none. `done` is not called when it leaves meanwhile.
   void exchange_proof(std::string event, std::optional<std::string> text,
@@ -162,6 +167,8 @@ private:
   void look();
   awaitable<void> exchange(std::string event, std::optional<std::string> text,
                            std::function<void(result<std::string>)> done);
+  awaitable<void> get_object(resource kind, object_key key,
+                             std::function<void(result<boost::json::object>)> done);
   awaitable<void> ask_for_token(object_key account, std::chrono::seconds life,
                                 std::function<void(result<issued_token>)> done);
   reactor::steady_time next_look() const noexcept;

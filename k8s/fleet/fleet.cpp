@@ -198,6 +198,7 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
     if (options_.on_state) options_.on_state(c, before);
   };
   o.on_recovered = options_.on_recovered;
+  o.on_event = options_.on_event;
   o.on_uid = [this, name](const std::string& before) { note_uid(name, before); };
   o.on_refused = [this](cluster& c) {
     if (has_other_name(c, names_of(c))) names_changed_.wake_all();

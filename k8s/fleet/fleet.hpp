@@ -46,6 +46,8 @@ struct fleet_options {
   std::function<void(cluster& c)> on_names;
   /// Adds what the apis know ("tenants") to a cluster's entry of reading.
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
+  /// Each Event about an object of a cluster, as it is recorded.
+  std::function<void(const std::string& cluster, const event_note& e)> on_event = {};
   /// Programs that the kubeconfigs in Secrets may name (--allow-exec).
   std::vector<allowed_program> programs = {};
   reactor::metrics* metrics = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/listing.hpp"
 #include "service/connect.hpp"
 
 #include <string>
@@ -32,6 +33,7 @@ struct policy_arguments {
   bool fail_fast = false;             // test: the first that fails ends it
   bool junit = false;                 // test: the report of JUnit, which `output` does not know
   output_choice output;
+  list_request list;  // list: which packs, and how
 };
 
 std::vector<app::command> policy_commands();

@@ -1,4 +1,5 @@
 #include "policies/commands/explain.hpp"
+#include "policies/commands/pack_list.hpp"
 #include "policies/commands/policy_new.hpp"
 #include "policies/commands/replay.hpp"
 #include "policies/host/host.hpp"
@@ -341,12 +342,6 @@ int make(const policy_arguments& a) {
   return success;
 }
 
-std::string joined_hooks(const policies::pack_status& p) {
-  std::string out;
-  for (const std::string& h : p.hooks) out += (out.empty() ? "" : ", ") + h;
-  return out;
-}
-
 int list(const policy_arguments& a) {
   reactor::loop loop;
   policies::host::options options;
@@ -383,21 +378,7 @@ int list(const policy_arguments& a) {
     write_out(STDOUT_FILENO, text);
     return success;
   }
-  if (a.output != output_format::text) {
-    if (write_document(document("PolicyPackList", {{"packs", packs_json(all)}}), a.output) !=
-        success)
-      return failure;
-    return success;
-  }
-  table rows({"NAME", "VERSION", "ORDER", "HOOKS", "FOLDER"});
-  for (const auto& p : all) {
-    char order[32];
-    std::snprintf(order, sizeof order, "%g", p.order);
-    rows.row({p.name, p.version, std::string(order), joined_hooks(p),
-              p.stock ? page("stock") : page(p.folder)});
-  }
-  write_out(STDOUT_FILENO, rows.text());
-  return success;
+  return show_packs(all, a);
 }
 
 int policy_command(const policy_arguments& given, const invocation& i) {
@@ -430,6 +411,15 @@ void add_packs(flags& f, policy_arguments& to) {
 void add_policies(flags& f, policy_arguments& to) {
   f.value("--policies", to.dir, "folder of policy packs that come before the stock ones");
   f.output(to.output);
+}
+
+void declare_list(flags& f, policy_arguments& to) {
+  f.value("--policies", to.dir, "folder of policy packs that come before the stock ones");
+  declare_listing(f, to.list,
+                  {.names = "names; none = all",
+                   .argument = "PACK",
+                   .follows = list_flags::watch::none,
+                   .lie = list_flags::place::files});
 }
 
 void declare_new(flags& f, policy_arguments& to) {
@@ -484,7 +474,7 @@ std::vector<app::command> policy_commands() {
         policy_verb::explain, declare_explain_of_policy},
        {"replay", "Ask other policies what was asked before, and say which answers differ",
         policy_verb::replay, declare_replay},
-       {"list", "The packs in the order they are asked", policy_verb::list, add_policies},
+       {"list", "The packs in the order they are asked", policy_verb::list, declare_list},
        {"show", "What a pack says about itself", policy_verb::show, declare_show},
        {"types", "Print the annotations of hooks for the Lua language server", policy_verb::types,
         declare_nothing},

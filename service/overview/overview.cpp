@@ -36,6 +36,7 @@ json::object hold_json(const units::hold& h) {
       {"unit", h.unit}, {"code", h.code}, {"reason", h.sentence}, {"releasedBy", h.released_by}};
   if (!h.since.empty()) o["since"] = h.since;
   if (!h.by.empty()) o["by"] = h.by;
+  if (!h.asked_again.empty()) o["askedAgain"] = h.asked_again;
   return o;
 }
 

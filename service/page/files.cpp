@@ -16,14 +16,17 @@ struct described {
 constexpr std::string_view html = "text/html; charset=utf-8", css = "text/css; charset=utf-8",
                            script = "text/javascript; charset=utf-8";
 // In the order of service/page/CMakeLists.txt.
-constexpr std::array<described, 9> names = {{
+constexpr std::array<described, 12> names = {{
     {"index.html", html},
     {"login.html", html},
+    {"missing.html", html},
     {"page.css", css},
     {"login.js", script},
     {"text.js", script},
     {"live.js", script},
     {"draw.js", script},
+    {"commands.js", script},
+    {"timeline.js", script},
     {"page.js", script},
     {"icon.svg", "image/svg+xml"},
 }};

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using reactor::awaitable;
 namespace http = reactor::http;
 
-constexpr std::size_t piece_bytes = 64 * 1024;
+constexpr std::size_t piece_bytes = 64 * 1024, longest_path = 200;
 
 /// What a browser must hold to, whatever a text of the page says.
 void add_rules(http::headers& to) {
@@ -39,6 +39,50 @@ http::response plain(int status, std::string_view sentence) {
   out.fields.add("Cache-Control", "no-store");
   add_rules(out.fields);
   out.body = reactor::printable(sentence) + "\n";
+  return out;
+}
+
+/// What a browser is told of an address that leads nowhere.
+bool is_read_by_person(const http::request& r) {
+  return r.fields.get("Accept").find("text/html") != std::string_view::npos;
+}
+
+std::string escaped_for_html(std::string_view sentence) {
+  std::string out;
+  for (const char c : reactor::printable(sentence)) switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  return out;
+}
+
+/// The way back from "/a/b/c" to the page, whatever path a proxy has put before: "../../".
+std::string way_home(std::string_view path) {
+  std::string out;
+  for (std::size_t i = 1; i < path.size(); ++i)
+    if (path[i] == '/') out += "../";
+  return out.empty() ? "./" : out;
+}
+
+/// 404 in the form that the caller reads.
+http::response missing(const http::request& r, const std::string& path,
+                       const std::string& sentence) {
+  http::response out = plain(404, sentence);
+  const file* page = is_read_by_person(r) ? find_file("missing.html") : nullptr;
+  if (!page) return out;
+  std::string text(page->text);
+  const auto put = [&text](std::string_view mark, const std::string& value) {
+    for (std::size_t at = 0; (at = text.find(mark, at)) != text.npos; at += value.size())
+      text.replace(at, mark.size(), value);
+  };
+  put("{home}", way_home(path));
+  put("{sentence}", escaped_for_html(sentence));
+  out.fields.set("Content-Type", std::string(page->type));
+  out.body = std::move(text);
   return out;
 }
 
@@ -199,9 +243,46 @@ awaitable<void> site::answer(http::request r, http::responder& to) {
     co_await stream(std::move(*known), std::move(last), to);
   } else if (asked.path.starts_with("/data/")) {
     co_await answer_document(std::move(*known), asked, to);
+  } else if (asked.path.starts_with("/cluster/")) {
+    co_await answer_place(std::move(*known), std::move(r), asked, to);
+  } else if (!find_file(name) || name == "login.html" || name == "missing.html") {
+    http::response no =
+        missing(r, asked.path, "this page has nothing at " + asked.path.substr(0, longest_path));
+    (void)co_await to.send(std::move(no));
   } else {
     co_await answer_file(std::move(name), 200, std::move(tag), to);
   }
+}
+
+/// Addresses that people send to each other: the page itself keeps what is open behind the '#',
+/// which no server sees.
+awaitable<void> site::answer_place(admission by, http::request r, http::target_parts asked,
+                                   http::responder& to) {
+  if (documents_asked_ >= most_documents) {
+    http::response no = plain(503, "too many documents are asked for at this moment");
+    (void)co_await to.send(std::move(no));
+    co_return;
+  }
+  const counted one(documents_asked_);
+  const std::string path = asked.path;
+  auto route = co_await documents_("place", std::move(asked));
+  if (!holds(by)) {
+    co_await ask_for_token(to);
+    co_return;
+  }
+  if (!route) {
+    const bool absent = route.error().code == reactor::errc::not_found;
+    http::response no =
+        absent ? missing(r, path, route.error().message()) : plain(503, route.error().message());
+    (void)co_await to.send(std::move(no));
+    co_return;
+  }
+  http::response out;
+  out.status = 303;
+  add_rules(out.fields);
+  out.fields.add("Location", way_home(path) + **route);
+  out.fields.add("Cache-Control", "no-store");
+  (void)co_await to.send(std::move(out));
 }
 
 awaitable<void> site::ask_for_token(http::responder& to) {
@@ -218,11 +299,6 @@ awaitable<void> site::refuse_wrong_tokens(http::responder& to) {
 awaitable<void> site::answer_file(std::string name, int status, std::string known,
                                   http::responder& to) {
   const file* found = find_file(name);
-  if (!found || (name == "login.html" && status == 200)) {
-    http::response no = plain(404, "not here");
-    (void)co_await to.send(std::move(no));
-    co_return;
-  }
   http::response out;
   out.status = status;
   add_rules(out.fields);

@@ -44,7 +44,8 @@ public:
                                         token_is_told_every = std::chrono::minutes(10);
 
   using text = std::shared_ptr<const std::string>;
-  /// What is asked for by "/data/NAME?query": one JSON document. errc::not_found: 404.
+  /// What is asked for by "/data/NAME?query": one JSON document. "place" with a path below
+  /// /cluster: where the page shows it. errc::not_found: 404.
   using document_maker = std::function<reactor::awaitable<reactor::result<text>>(
       std::string name, reactor::http::target_parts asked)>;
 
@@ -67,7 +68,10 @@ private:
   reactor::awaitable<void> stream(admission by, std::string last,
                                   reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_document(admission by, reactor::http::target_parts asked,
-                                           reactor::http::responder& to);      // borrowed
+                                           reactor::http::responder& to);  // borrowed
+  reactor::awaitable<void> answer_place(admission by, reactor::http::request r,
+                                        reactor::http::target_parts asked,
+                                        reactor::http::responder& to);         // borrowed
   reactor::awaitable<void> ask_for_token(reactor::http::responder& to);        // borrowed
   reactor::awaitable<void> refuse_wrong_tokens(reactor::http::responder& to);  // borrowed
   bool holds(const admission& by) const;

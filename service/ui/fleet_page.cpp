@@ -6,6 +6,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/plain/keyed_hash.hpp"
 #include "reactor/plain/printable.hpp"
+#include "service/ui/places.hpp"
 
 #include <boost/json.hpp>
 
@@ -66,7 +67,7 @@ awaitable<void> give_back(reactor::loop& l, cluster_overview& c) {  // borrowed
 }
 
 std::uint64_t content_of(const units::hold& h, std::uint64_t x) {
-  for (const std::string* text : {&h.unit, &h.code, &h.sentence, &h.released_by})
+  for (const std::string* text : {&h.unit, &h.code, &h.sentence, &h.released_by, &h.asked_again})
     x = mixed(x, *text);
   return x;
 }
@@ -103,6 +104,19 @@ json::object natures_of(const std::vector<units::api>& apis) {
   return all;
 }
 
+/// "nodes", "bootcnodepools.node.bootc.dev"
+std::string for_kubectl(const k8s::resource& r) {
+  return r.plural + (r.group.empty() ? "" : "." + r.group);
+}
+
+/// What a person may change of a row, and what kubectl calls its object.
+json::object edits_of(const units::api::edits& by) {
+  json::object out{{"kind", by.kind.kind}};
+  out["resource"] = for_kubectl(by.kind);
+  out["approves"] = static_cast<bool>(by.approve);
+  return out;
+}
+
 json::object line_of(const units::plan_row& r, const std::map<std::string, std::size_t>& codes) {
   json::object row{{"name", r.name},         {"target", r.target},     {"total", r.units.size()},
                    {"updated", r.updated},   {"updating", r.updating}, {"degraded", r.degraded},
@@ -110,6 +124,7 @@ json::object line_of(const units::plan_row& r, const std::map<std::string, std::
   json::object holds;
   for (const auto& [code, n] : codes) holds[code] = n;
   row["holds"] = std::move(holds);
+  if (!r.offered.empty()) row["offered"] = r.offered;
   // The words of the row's own; of its units the count, and their words with all else of a cluster.
   json::array own;
   std::size_t of_units = 0;
@@ -197,6 +212,7 @@ fleet_page::fleet_page(reactor::loop& l, service& of, web::board& on)
     : loop_(l),
       service_(of),
       board_(on),
+      timeline_(l, of),
       started_at_(reactor::format_rfc3339(l.wall())),
       free_(l),
       wanted_(l),
@@ -229,7 +245,10 @@ std::uint64_t fleet_page::stamp_of(const k8s::cluster& c) const {
 void fleet_page::note_stamp(const std::string& name, std::uint64_t stamp,
                             std::vector<std::string>& changed) {
   shared_memory& known = clusters_[name];
-  if (!known) known = std::make_shared<memory>();
+  if (!known) {
+    known = std::make_shared<memory>();
+    if (round_ > 1) timeline_.cluster_is(name, {}, "new", {});
+  }
   memory& m = *known;
   m.round = round_;
   if (m.looks > 0 && m.stamp == stamp) return;
@@ -265,6 +284,7 @@ awaitable<void> fleet_page::look_around() {
       continue;
     }
     totals_are_old_ = true;
+    timeline_.cluster_is(at->first, at->second->state, {}, {});
     board_.erase(key_of(at->first));
     at = clusters_.erase(at);
   }
@@ -280,6 +300,7 @@ awaitable<void> fleet_page::look_around() {
   }
   if (std::exchange(totals_are_old_, false)) show_fleet();
   show_policies();
+  show_timeline();
 }
 
 awaitable<void> fleet_page::look_at_one(std::string name) {
@@ -296,6 +317,25 @@ awaitable<void> fleet_page::look_at_one(std::string name) {
   if (!one) co_return;
   co_await show(*one, m);
   co_await give_back(loop_, *one);
+}
+
+void fleet_page::note_state(memory& m, const cluster_overview& c) {
+  if (m.state != c.state && !m.state.empty())
+    timeline_.cluster_is(c.name, m.state, c.state, c.last_error);
+  m.state = c.state;
+}
+
+void fleet_page::note_row(row_memory& of, fleet_timeline::row_change now,
+                          const std::map<std::string, std::size_t>& codes) {
+  using pause = fleet_timeline::row_change::pause;
+  const bool is_paused = codes.contains(std::string(units::hold_code::paused.code));
+  now.is_first = !std::exchange(of.is_known, true);
+  if (std::exchange(of.is_paused, is_paused) != is_paused)
+    now.paused = is_paused ? pause::begun : pause::ended;
+  const bool is_other = of.target != now.target;
+  if (is_other) of.target = now.target;
+  if (!is_other) now.target.clear();
+  if (now.is_first || is_other || now.paused != pause::same) timeline_.row_is(std::move(now));
 }
 
 awaitable<void> fleet_page::remember(memory& m, const api_overview& a, const units::plan_row& r,
@@ -327,6 +367,7 @@ awaitable<void> fleet_page::remember(memory& m, const api_overview& a, const uni
 
 awaitable<void> fleet_page::show(const cluster_overview& c, shared_memory m) {
   ++m->looks;
+  note_state(*m, c);
   std::map<std::string, counts> sums;
   std::size_t held = 0;
   std::uint64_t content = mixed(mixed(mixed(0, c.state), c.server), c.last_error);
@@ -338,6 +379,8 @@ awaitable<void> fleet_page::show(const cluster_overview& c, shared_memory m) {
     for (const units::plan_row& r : a.rows) {
       std::map<std::string, std::size_t> codes;
       co_await remember(*m, a, r, codes);
+      fleet_timeline::row_change now{c.name, a.name, r.name, r.target};
+      note_row(m->rows[a.name + "/" + r.name], std::move(now), codes);
       std::size_t walked = 0;
       content = content_of(r, content);
       for (const units::unit& u : r.units) {
@@ -386,15 +429,13 @@ void fleet_page::show_fleet() {
         sum.updating += of->second.updating;
         sum.degraded += of->second.degraded;
       }
-    apis.push_back(json::object{{"name", a.name},
-                                {"row", a.says.row},
-                                {"rows", a.says.rows},
-                                {"unit", a.says.unit},
-                                {"units", a.says.units},
-                                {"total", sum.units},
-                                {"updated", sum.updated},
-                                {"updating", sum.updating},
-                                {"degraded", sum.degraded}});
+    json::object one{
+        {"name", a.name},         {"row", a.says.row},        {"rows", a.says.rows},
+        {"unit", a.says.unit},    {"units", a.says.units},    {"total", sum.units},
+        {"updated", sum.updated}, {"updating", sum.updating}, {"degraded", sum.degraded}};
+    if (a.edit) one["edits"] = edits_of(*a.edit);
+    if (!a.unit_kind.plural.empty()) one["kubectl"] = for_kubectl(a.unit_kind);
+    apis.push_back(std::move(one));
     now.total += static_cast<std::uint32_t>(sum.units);
     now.updated += static_cast<std::uint32_t>(sum.updated);
     now.updating += static_cast<std::uint32_t>(sum.updating);
@@ -411,6 +452,11 @@ void fleet_page::show_fleet() {
   board_.put("fleet", reactor::printable_json(json::serialize(line)));
 }
 
+void fleet_page::show_timeline() {
+  json::object line{{"revision", timeline_.all().revision()}, {"kept", timeline_.all().size()}};
+  board_.put("timeline", json::serialize(line));
+}
+
 void fleet_page::show_policies() {
   const policies::host& packs = service_.packs();
   // Every minute as well: a fault that ended is counted nowhere.
@@ -418,7 +464,9 @@ void fleet_page::show_policies() {
                                   static_cast<std::uint64_t>(loop_.now().time_since_epoch() / 10s));
   if (std::exchange(policies_seen_, now) == now) return;
   json::array all;
-  for (const policies::pack_status& p : packs.status()) {
+  const std::vector<policies::pack_status> seen = packs.status();
+  timeline_.policies_are(seen);
+  for (const policies::pack_status& p : seen) {
     json::object one{{"name", p.name},     {"version", p.version}, {"folder", p.folder},
                      {"digest", p.digest}, {"stock", p.stock},     {"order", p.order}};
     json::array hooks;
@@ -443,10 +491,26 @@ awaitable<reactor::result<web::site::text>> fleet_page::document(
         with_member(cli::document("FleetHistory", {}), "history", history_.json()));
     co_return all;
   }
-  if (name != "cluster") co_return absent("there are /data/fleet and /data/cluster?name=NAME");
+  if (name == "timeline") co_return co_await timeline_.document(std::move(asked));
+  if (name == "place") co_return co_await place_document(std::move(asked.path));
+  if (name != "cluster")
+    co_return absent("there are /data/fleet, /data/timeline and /data/cluster?name=NAME");
   std::string cluster = asked.get("name").value_or("");
   auto made = co_await cluster_document(std::move(cluster));
   co_return made;
+}
+
+awaitable<reactor::result<web::site::text>> fleet_page::place_document(std::string path) {
+  const place at = place_of(path);
+  if (!clusters_.contains(at.cluster)) co_return absent(no_cluster(at));
+  if (!at.api.empty()) {
+    std::optional<cluster_overview> one = co_await overview_now(service_, at.cluster);
+    if (!one) co_return absent(no_cluster(at));
+    const std::string missing = missing_in(*one, at);
+    co_await give_back(loop_, *one);
+    if (!missing.empty()) co_return absent(missing);
+  }
+  co_return std::make_shared<const std::string>(route_of(at));
 }
 
 const web::site::text* fleet_page::made_before(const std::string& name) const {

@@ -5,6 +5,7 @@
 #include "service/page/board.hpp"
 #include "service/page/history.hpp"
 #include "service/page/site.hpp"
+#include "service/ui/fleet_timeline.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -46,10 +47,12 @@ public:
   std::function<bool()> is_followed;
   /// Whether a reader had to log in, so that it can log out.
   enum class door { open, asks_token } entered_by = door::open;
-  /// "cluster" of ?name=, and "fleet".
+  /// "cluster" of ?name=, "fleet", "timeline", and "place" of a path below /cluster: where it is
+  /// shown.
   reactor::awaitable<reactor::result<web::site::text>> document(std::string name,
                                                                 reactor::http::target_parts asked);
   std::uint64_t overviews() const noexcept { return overviews_; }
+  const web::timeline& happened() const noexcept { return timeline_.all(); }
 
 private:
   struct held_since {
@@ -62,6 +65,8 @@ private:
     web::progress_history history;
     std::map<std::string, held_since> held;
     std::uint64_t look = 0;
+    std::string target;
+    bool is_known = false, is_paused = false;
   };
   struct counts {
     std::size_t units = 0, updated = 0, updating = 0, degraded = 0;
@@ -69,6 +74,7 @@ private:
   struct memory {
     std::uint64_t stamp = 0, content = 0, version = 0, round = 0, looks = 0;
     bool busy = false;  // somebody looks at it
+    std::string state;
     std::map<std::string, counts> apis;
     std::size_t held = 0;
     std::map<std::string, row_memory> rows;  // by "api/row"
@@ -102,6 +108,11 @@ private:
   reactor::awaitable<void> remember(memory& m, const api_overview& a, const units::plan_row& r,
                                     std::map<std::string, std::size_t>& codes);  // borrowed
   reactor::awaitable<reactor::result<web::site::text>> cluster_document(std::string name);
+  reactor::awaitable<reactor::result<web::site::text>> place_document(std::string path);
+  void note_state(memory& m, const cluster_overview& c);
+  void note_row(row_memory& of, fleet_timeline::row_change now,
+                const std::map<std::string, std::size_t>& codes);
+  void show_timeline();
   void show_fleet();
   void show_policies();
   std::uint64_t stamp_of(const k8s::cluster& c) const;
@@ -112,6 +123,7 @@ private:
   web::board& board_;
   std::map<std::string, shared_memory, std::less<>> clusters_;
   web::progress_history history_;  // of the fleet
+  fleet_timeline timeline_;
   std::uint64_t round_ = 0, overviews_ = 0;
   std::uint64_t policies_seen_ = ~std::uint64_t{0};
   const std::string started_at_;

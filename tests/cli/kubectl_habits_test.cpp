@@ -1,11 +1,15 @@
 // Command lines as a kubectl user types them, on a fleet of three clusters, and what is printed.
 #include "cli/commands.hpp"
+#include "compose/commands/instance_list.hpp"
+#include "compose/commands/trustee_arguments.hpp"
+#include "policies/commands/pack_list.hpp"
 #include "service/commands/overview_command.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 
 namespace cli {
@@ -51,6 +55,35 @@ fleet_overview fleet() {
   return f;
 }
 
+std::vector<listed_instance> instances() {
+  listed_instance a{"shops", "front"}, b{"bank", "vault"};
+  a.labels = {{"env", "prod"}};
+  a.asked = a.runs = "v0.21.0";
+  a.ready = "True";
+  a.message = "runs what it asks for";
+  b.labels = {{"env", "test"}};
+  b.asked = "v0.9.9";
+  b.ready = "False";
+  b.message = "VersionResolved is False";
+  return {a, b};
+}
+
+std::vector<policies::pack_status> packs() {
+  policies::pack_status mine, stock;
+  mine.folder = "mine";
+  mine.name = "mine";
+  mine.version = "7";
+  mine.order = 10;
+  mine.hooks = {"rollout.plan"};
+  stock.folder = "rollout/default";
+  stock.name = "default";
+  stock.version = "1.2.0";
+  stock.stock = true;
+  stock.order = 100;
+  stock.hooks = {"rollout.plan", "disruption.admit"};
+  return {mine, stock};
+}
+
 struct printed {
   int code;
   std::string out, err;
@@ -62,16 +95,27 @@ printed said(const std::vector<std::string>& words) {
   const parse_outcome o =
       app::parse(program(), words, [](std::string_view) { return std::string(); }, &known);
   if (!o) return {o.exit_code, o.out, o.err};
+  const auto captured = [](const std::function<int()>& show) -> printed {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = show();
+    return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+  };
+  if (const auto* t = o.options<trustee_arguments>();
+      t && t->what == trustee_arguments::command::list)
+    return captured([&] { return show_instances(instances(), t->list, colours::none); });
+  if (const auto* p = o.options<policy_arguments>();
+      p && p->what == policy_arguments::command::list)
+    return captured([&] { return show_packs(packs(), *p); });
   const auto* a = o.options<overview_arguments>();
   if (!a) return {success, {}, {}};
   fleet_overview f = fleet();
   list_request by = a->list;
   if (a->what == overview_arguments::command::explain) by.names.clear();
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const auto chosen = choose(f, by);
-  const int code = chosen ? show_overview(f, std::nullopt, *a) : complain(chosen.error());
-  return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+  return captured([&] {
+    const auto chosen = choose(f, by);
+    return chosen ? show_overview(f, std::nullopt, *a) : complain(chosen.error());
+  });
 }
 
 std::vector<std::string> split(const std::string& line) {
@@ -182,7 +226,35 @@ TEST(KubectlHabits, EachCommandLineDoesWhatAKubectlUserExpects) {
       {"rollout status workers -o jsonpath={.items", 2, "unclosed action"},
       {"tenant list -A -o custom-columns=N:.metadata.name", 0, ""},
       {"tenant list -n shops --sort-by .metadata.name", 0, ""},
-      {"trustee list -o jsonpath={.objects}", 0, ""},
+      {"trustee list", 0, "NAMESPACE  NAME   ASKS FOR  RUNS     READY"},
+      {"trustee list -A", 0, "bank       vault  v0.9.9"},
+      {"trustee list -n shops", 0, "front", "vault"},
+      {"trustee list --namespace bank --no-headers", 0, "vault", "NAMESPACE"},
+      {"trustee list -l env=prod", 0, "front", "vault"},
+      {"trustee list front", 0, "front", "vault"},
+      {"trustee list shops/front -o name", 0, "trusteeconfig/shops/front\n"},
+      {"trustee list fornt", 1, "did you mean \"front\"?"},
+      {"trustee list --field-selector ready!=True", 0, "vault", "front"},
+      {"trustee list --field-selector nope=1", 1, "field label not supported: nope"},
+      {"trustee list --sort-by .metadata.name -o jsonpath={.items[*].metadata.name}", 0,
+       "front vault"},
+      {"trustee list -o jsonpath={.instances[*].requestedVersion}", 0, "v0.21.0 v0.9.9"},
+      {"trustee list -o custom-columns=N:.metadata.name,R:.ready --no-headers", 0,
+       "front  True\nvault  False\n"},
+      {"trustee list --show-labels", 0, "env=test"},
+      {"trustee list -o wide", 0, "VersionResolved is False"},
+      {"policy list", 0, "NAME     VERSION  ORDER  HOOKS"},
+      {"policy list mine", 0, "mine", "default"},
+      {"policy list pack/default -o name", 0, "pack/default\n"},
+      {"policy list mien", 1, "did you mean \"mine\"?"},
+      {"policy list --no-headers", 0, "default  1.2.0", "VERSION"},
+      {"policy list --sort-by .metadata.name -o name", 0, "pack/default\npack/mine\n"},
+      {"policy list --field-selector stock=true", 0, "default", "mine"},
+      {"policy list -o custom-columns=N:.metadata.name,V:.version", 0,
+       "N        V\nmine     7\ndefault  1.2.0\n"},
+      {"policy list -o jsonpath={.items[*].metadata.name}", 0, "mine default"},
+      {"policy list -o yaml mine", 0, "kind: PolicyPackList", "rollout/default"},
+      {"policy list -n x", 2, "-n"},
       {"release diff aws 1.0.0 1.1.0 --dir x -o jsonpath={.decision}", 0, ""},
       {"cluster list -l env=prod -o name", 0, ""},
       {"policy list -o jsonpath={.packs[*].name}", 0, ""},

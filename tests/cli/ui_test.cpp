@@ -3,6 +3,7 @@
 #include "cli/apis.hpp"
 #include "reactor/loop.hpp"
 #include "service/ui/fleet_page.hpp"
+#include "service/ui/places.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/cli/schema.hpp"
 #include "tests/reactor/temporary_folder.hpp"
@@ -287,6 +288,76 @@ TEST(Ui, ShowsPoliciesWithTheirDigestAndWhyTheNewestWasRefused) {
     EXPECT_NE(refused.at("refused").as_string().find("policy.lua"), std::string::npos);
   });
   EXPECT_EQ(f.broken, "");
+}
+
+/// Those of one word, the newest first.
+std::vector<json::object> entries_of(const json::value& timeline, std::string_view what) {
+  std::vector<json::object> out;
+  for (const json::value& e : timeline.at("entries").as_array())
+    if (e.at("what").as_string() == what) out.push_back(e.as_object());
+  return out;
+}
+
+TEST(Ui, TellsWhatHappenedAndWhichFieldManagerAskedForIt) {
+  simulation::world_options o = fleet_of(3, 3);
+  o.mishaps = false;
+  shown_fleet f(o);
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(30s);
+    const std::uint64_t quiet = f.page->shows().happened().revision();
+    co_await f.l.sleep_for(60s);
+    EXPECT_EQ(f.page->shows().happened().revision(), quiet) << "nothing happens, nothing is told";
+    f.world->pools()[1]->set_image(simulation::new_image);
+    co_await f.l.sleep_for(120s);
+    const json::value all = co_await f.get("/data/timeline?cluster=cluster-002&limit=200");
+    EXPECT_EQ(breaks_schema(all.as_object()), "");
+    const auto targets = entries_of(all, "Target");
+    if (targets.empty()) throw std::runtime_error(json::serialize(all));
+    EXPECT_EQ(targets.front().at("by"), "kubectl-edit");
+    EXPECT_EQ(targets.front().at("about"), "BootcNodePool/workers");
+    EXPECT_EQ(targets.front().at("text").as_string(),
+              "asks for " + std::string(simulation::new_image));
+    EXPECT_FALSE(entries_of(all, "RolloutStarted").empty());
+    EXPECT_FALSE(entries_of(all, "RolloutCompleted").empty());
+    for (const json::value& e : all.at("entries").as_array())
+      EXPECT_EQ(e.at("cluster"), "cluster-002");
+    const json::value found = co_await f.get("/data/timeline?q=KUBECTL-edit%20asks");
+    EXPECT_EQ(found.at("entries").as_array().size(), 1u);
+    const json::value first = co_await f.get("/data/timeline?limit=2");
+    EXPECT_EQ(first.at("entries").as_array().size(), 2u);
+    std::string older =
+        "/data/timeline?limit=2&before=" + std::string(first.at("next").as_string());
+    const json::value second = co_await f.get(std::move(older));
+    EXPECT_NE(second.at("entries").at(0), first.at("entries").at(1));
+    EXPECT_EQ(f.lines.at("timeline").at("revision").to_number<std::uint64_t>(),
+              f.page->shows().happened().revision());
+  });
+  EXPECT_EQ(f.broken, "");
+}
+
+TEST(Ui, ThePlacesOfItsAddressesAreThereOrNot) {
+  const place at = place_of("/cluster/prod/tenants/web/shop/a");
+  EXPECT_EQ(at.cluster, "prod");
+  EXPECT_EQ(at.row, "web");
+  EXPECT_EQ(at.unit, "shop/a") << "a unit's name may have a slash";
+  EXPECT_EQ(route_of(at), "#/cluster/prod/tenants/web/shop%2Fa");
+  EXPECT_EQ(place_of("/cluster/").cluster, "");
+  EXPECT_EQ(place_of("/cluster/a%2Fb/x/y/shop%2Fa%20b").cluster, "a/b");
+  EXPECT_EQ(place_of("/cluster/a%2Fb/x/y/shop%2Fa%20b").unit, "shop/a b");
+  cluster_overview c;
+  c.name = "prod";
+  c.apis.push_back({"tenants", {"chart", "charts", "tenant", "tenants"}, "Live", "", {}});
+  c.apis[0].rows.push_back({.name = "web", .target = ""});
+  c.apis[0].rows[0].units.push_back({.name = "shop/a"});
+  EXPECT_EQ(missing_in(c, at), "");
+  EXPECT_EQ(missing_in(c, place_of("/cluster/prod")), "");
+  EXPECT_EQ(missing_in(c, place_of("/cluster/prod/tenants/web")), "");
+  EXPECT_EQ(missing_in(c, place_of("/cluster/prod/bootc")),
+            "cluster \"prod\" has no API \"bootc\"");
+  EXPECT_EQ(missing_in(c, place_of("/cluster/prod/tenants/x")),
+            "cluster \"prod\" has no chart \"x\"");
+  EXPECT_EQ(missing_in(c, place_of("/cluster/prod/tenants/web/shop/b")),
+            "cluster \"prod\" has no tenant \"shop/b\" in chart \"web\"");
 }
 
 TEST(Ui, IsOnLoopbackUnlessAnAddressIsSaid) {

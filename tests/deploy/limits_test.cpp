@@ -17,6 +17,7 @@
 #include "service/page/board.hpp"
 #include "service/page/history.hpp"
 #include "service/page/site.hpp"
+#include "service/page/wrong_tokens.hpp"
 #include "tests/deploy/files.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +97,7 @@ std::vector<std::pair<std::string, std::string>> rows_of_constants() {
            " readers, dropped after 10 s in which they take nothing of a "
            "piece of " +
            bytes(web::board::piece_bytes) + "; " + number(page::most_documents) +
-           " documents and " + number(page::most_wrong_tokens) +
+           " documents and " + number(web::wrong_tokens::most_waiting) +
            " wrong tokens at once, each answered after 0.5 s; looks at 16 clusters side by side; " +
            number(web::progress_history::most_points) + " points of a rollout, " +
            number(web::progress_history::most_targets) + " targets; " +

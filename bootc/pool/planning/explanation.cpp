@@ -159,6 +159,8 @@ struct reasons {
                         : "the policy chooses it",
                     why.code);
       d.plan.holds.back().by = why.by.empty() ? d.world.policy.by : why.by;
+      if (d.world.policy.look_again)
+        d.plan.holds.back().asked_again = in_words(*d.world.policy.look_again);
       return;
     }
     if (d.plan.capacity == 0)

@@ -72,6 +72,7 @@ units::api deployments(api_settings s) {
   units::api a;
   a.name = deployments_api;
   a.says = {"region", "regions", "deployment", "deployments"};
+  a.unit_kind = krypton_deployment_resource();
   a.remedy =
       "kubectl apply --server-side -f deploy/crds/tenants, or name kryptondeployments in --apis";
   a.watches = "KryptonDeployments";

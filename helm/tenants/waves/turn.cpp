@@ -83,7 +83,10 @@ reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q)
   const reactor::wall_time now = q.now;
   const auto input = input_of(std::move(q));
   const auto said = co_await policies::plan_rollout(packs, std::move(about), input, now);
-  co_return answer_of(*input, said);
+  turn_answer out = answer_of(*input, said);
+  if (out.look_again.count() > 0)
+    for (auto& [unit, h] : out.holds) h.asked_again = reactor::format_rfc3339(now + out.look_again);
+  co_return out;
 }
 
 }  // namespace helm::tenants

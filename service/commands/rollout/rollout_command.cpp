@@ -239,14 +239,6 @@ reactor::awaitable<std::string> user_at(rolling& r, k8s::cluster* on) {  // borr
   co_return user;
 }
 
-/// What the field is called of which the API says that it is the target.
-std::vector<std::string> target_field(const units::api::edits& by, const std::string& target) {
-  const auto patch = by.retarget(target);
-  const auto fields = patch ? units::fields_of(*patch) : std::vector<std::vector<std::string>>();
-  return fields.empty() ? std::vector<std::string>() : fields.front();
-}
-constexpr const char* any_target = "example.com/any:tag";
-
 /// Whose value a change would overwrite, and why that does not last.
 std::string kept_by_others(const json::object& object, const json::object& patch,
                            const std::string& ours) {
@@ -270,7 +262,7 @@ reactor::awaitable<void> complete(rolling& r, change& one, const units::api::edi
   }
   if (!r.arguments.force && one.error.empty())
     one.error = kept_by_others(object, one.patch, on->api().field_manager());
-  const auto field = target_field(by, any_target);
+  const auto field = units::target_field(by);
   const auto written = units::fields_of(one.patch);
   if (written.size() != 1 || written.front() != field) co_return;
   one.history = units::history_of(object, field, std::move(outcome));
@@ -329,13 +321,13 @@ reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  /
   }
   // The row is planned as if the change were made.
   if (r.arguments.what == verb::set_image) {
-    one.from = units::text_at(*object, target_field(by, any_target));
+    one.from = units::text_at(*object, units::target_field(by));
     one.planned = at.row;
   }
   std::string outcome = outcome_of(*at.row);
   rollout_arguments wanted = r.arguments;
   if (wanted.what == verb::undo) {
-    const auto known = units::history_of(*object, target_field(by, any_target), outcome);
+    const auto known = units::history_of(*object, units::target_field(by), outcome);
     const target_record* back = units::undo_target(known, wanted.to_revision);
     if (!back) {
       one.error = wanted.to_revision > 0
@@ -381,7 +373,7 @@ reactor::awaitable<void> show_history(rolling& r, const fleet_overview& f) {  //
       continue;
     }
     const auto known =
-        units::history_of(*object, target_field(*at.api->edit, any_target), outcome_of(*at.row));
+        units::history_of(*object, units::target_field(*at.api->edit), outcome_of(*at.row));
     const auto shown = [](const std::string& text) { return text.empty() ? "-" : text; };
     for (const target_record& one : known)
       t.row({cluster, std::to_string(one.revision), with_short_digests(one.target),

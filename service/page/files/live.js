@@ -7,6 +7,7 @@ export class Live extends EventTarget {
   clusters = new Map();
   fleet = null;
   policies = [];
+  timeline = null;    // {revision, kept}
   at = null;          // of the last word
   state = "loading";  // live, lost, full, login
   bytes = 0;
@@ -21,6 +22,11 @@ export class Live extends EventTarget {
       clearTimeout(this.#timers.hidden);
       if (document.hidden) this.#timers.hidden = setTimeout(() => this.#close(), inBackground);
       else if (!this.#source) this.#connect();
+    });
+    // A page that the browser keeps for the way back holds no connection: there are six of them.
+    addEventListener("pagehide", () => this.#close());
+    addEventListener("pageshow", (e) => {
+      if (e.persisted) this.#connect();
     });
     this.#connect();
   }
@@ -81,6 +87,7 @@ export class Live extends EventTarget {
     for (const [key, value] of Object.entries(said.set ?? {})) {
       if (key === "fleet") this.fleet = value;
       else if (key === "policies") this.policies = value;
+      else if (key === "timeline") this.timeline = value;
       else if (key.startsWith("cluster/")) {
         p.clusters.set(value.name, value);
         p.changed?.add(value.name);

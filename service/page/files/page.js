@@ -1,12 +1,14 @@
 // The page: what is open stands in the address, everything else in what the service said last.
-import { become, el, printable, said } from "./text.js";
+import { become, el, printable, said, short } from "./text.js";
 import { Live, load } from "./live.js";
 import { bar, clock, plot, shape, state } from "./draw.js";
+import { command, commands, copy } from "./commands.js";
+import { Timeline, entries } from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
 const live = new Live();
 
-// ---- What is open: #/cluster/NAME/API/ROW/UNIT?q=…&state=…&code=…
+// ---- What is open: #/cluster/NAME/API/ROW/UNIT?q=…&state=…&code=… or #/timeline/CLUSTER?t=…
 
 function route() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
@@ -14,36 +16,45 @@ function route() {
     try { return decodeURIComponent(p); } catch { return p; }
   });
   const q = new URLSearchParams(query ?? "");
-  const at = { cluster: "", api: "", row: "", unit: "" };
-  if (parts[0] === "cluster") [, at.cluster = "", at.api = "", at.row = "", at.unit = ""] = parts;
+  const at = { view: "fleet", cluster: "", api: "", row: "", unit: "", of: "", t: "" };
+  if (parts[0] === "cluster" && parts[1]) [at.view, at.cluster = "", at.api = "", at.row = "", at.unit = ""] = parts;
+  else if (parts[0] === "timeline") Object.assign(at, { view: "timeline", of: parts[1] ?? "", t: q.get("t") ?? "" });
+  else if (parts.length > 0) at.view = "nowhere";
   return { ...at, q: q.get("q") ?? "", state: q.get("state") ?? "", code: q.get("code") ?? "" };
 }
 function link(to, filters = open) {
-  const path = [to.cluster, to.api, to.row, to.unit].filter(Boolean).map(encodeURIComponent).join("/");
+  const begin = to.view === "timeline" ? ["timeline", to.of] : to.cluster ? ["cluster", to.cluster, to.api, to.row, to.unit] : [];
   const q = new URLSearchParams();
   for (const name of ["q", "state", "code"]) if (filters[name]) q.set(name, filters[name]);
+  if (to.view === "timeline" && to.t) q.set("t", to.t);
   const text = q.toString();
-  return "#/" + (path ? "cluster/" + path : "") + (text ? "?" + text : "");
+  return "#/" + begin.filter(Boolean).map(encodeURIComponent).join("/") + (text ? "?" + text : "");
 }
 let open = route();
 
 // ---- Words
 
 const number = (n) => Number(n ?? 0).toLocaleString("en").replaceAll(",", "\u202f");
-const short = (text) => String(text ?? "").replace(/sha256:([0-9a-f]{12})[0-9a-f]{52}/g, "$1");
 const spaced = (key) => key.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 const many = (n, one, more) => `${number(n)} ${n === 1 ? one : more}`;
 const sum = (all, f) => all.reduce((n, x) => n + f(x), 0);
-function ago(second) {
-  const s = Math.max(0, Date.now() / 1000 - second);
+function span(seconds) {
+  const s = Math.max(0, seconds);
   return s < 60 ? `${Math.floor(s)} s` : s < 3600 ? `${Math.floor(s / 60)} min` : s < 172_800 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
 }
 function time(text, atLeast) {
   const second = Date.parse(text) / 1000;
   if (!Number.isFinite(second)) return said(text);
   return el("time", { datetime: text, title: new Date(second * 1000).toLocaleString() },
-    (atLeast ? "before " : "") + clock(second, Date.now() / 1000 - second), ` (${atLeast ? "over " : ""}${ago(second)})`);
+    (atLeast ? "before " : "") + clock(second, Date.now() / 1000 - second), ` (${atLeast ? "over " : ""}${span(Date.now() / 1000 - second)})`);
+}
+// A hold that a policy has for a time says when that one is asked again.
+function nextLook(hold) {
+  const second = Date.parse(hold.askedAgain) / 1000;
+  if (!Number.isFinite(second)) return "";
+  const left = second - Date.now() / 1000;
+  return el("time", { class: "next", datetime: hold.askedAgain, title: new Date(second * 1000).toLocaleString() }, left > 0 ? `asked again in ${span(left)}` : "asked again now");
 }
 
 // ---- How a cluster does; the worst first
@@ -216,7 +227,8 @@ function fleetView() {
     el("section", { "aria-labelledby": "h-states" }, el("h2", { id: "h-states" }, "Clusters"),
       table("Clusters by how they do", ["State", "Clusters"], [...kinds].sort((a, b) => b[1].s.rank - a[1].s.rank).map(([word, k]) =>
         el("tr", { "data-key": word }, el("th", { scope: "row" }, stateLink(k.s, word)), el("td", { class: "n" }, number(k.n)))))),
-    policies(),
+    newest(""), policies(),
+    commands([["windlass status", "the same in a terminal"], ["windlass plan", "what would move next, and why the rest waits"], ["windlass events -w", "what was said on objects, as it comes"]]),
     el("p", { class: "foot" }, `Windlass ${f.version}, at work since `, time(f.startedAt))];
 }
 
@@ -266,7 +278,31 @@ function clusterView(c) {
       el("td", { class: "n" }, `${r.occupied}/${r.capacity}`), el("td", null, el("code", { title: r.target }, short(r.target)))))));
   else if (!doc) parts.push(waitingView(c.name));
   else for (const { a, r } of rows) parts.push(rowSection(c, a, r, doc));
+  parts.push(newest(c.name), commands([
+    [command("windlass status --cluster {}", c.name), "the same in a terminal"], [command("windlass plan --cluster {}", c.name), "what would move next, and why the rest waits"],
+    [command("windlass events --cluster {}", c.name), "what was said on its objects"]]));
   return parts;
+}
+
+// What a person may want to do with a row; the page only says how.
+function rowCommands(c, a, r) {
+  const edits = apiWords(a.name).edits;
+  if (!edits) return "";
+  const paused = Boolean(r.holds.paused);
+  return commands([
+    r.offered ? [command("windlass rollout approve {} --cluster {}", r.name, c.name), `let it move to ${short(r.offered)}`] : [""],
+    [command(`windlass rollout ${paused ? "resume" : "pause"} {} --cluster {}`, r.name, c.name), paused ? "go on" : `let no further ${apiWords(a.name).unit} start`],
+    [command("windlass rollout history {} --cluster {}", r.name, c.name), "what it was asked to run before, and who asked"],
+    [command("windlass rollout undo {} --cluster {}", r.name, c.name), "ask for what it had before"],
+    [command("kubectl get {} {} -o yaml", edits.resource, r.name), "its object, on its cluster"],
+  ], "The first ones show what they would do; with --yes they do it.");
+}
+
+function unitCommands(c, u, words) {
+  const [ns, name] = u.name.includes("/") ? u.name.split("/") : ["", u.name];
+  return commands([[command("windlass explain {}", `${c.name}/${u.name}`), "why it waits"],
+    [command("windlass events --cluster {} --for {}", c.name, name), "what was said on it"],
+    words.kubectl ? [ns ? command("kubectl -n {} describe {} {}", ns, words.kubectl, name) : command("kubectl describe {} {}", words.kubectl, name), "its object, on its cluster"] : [""]]);
 }
 
 const rowOf = (doc, words, name) => (doc?.cluster[words.rows] ?? []).find((r) => r.name === name);
@@ -308,7 +344,8 @@ function holdsOf(row, since, to, words) {
       : el("ul", null, sorted.slice(0, 50).map((g) => el("li", { "data-key": g.code + g.units[0], class: wantsEye(g.code) ? "eye" : "" },
         el("p", { class: "why" }, shape(wantsEye(g.code) ? "held" : "wait"), el("code", { class: "code" }, said(g.code)), " ", said(short(g.reason))),
         el("p", { class: "release" }, "Released by: ", said(short(g.releasedBy)),
-          since[g.units[0]] ? [" · since ", time(since[g.units[0]].at, since[g.units[0]].atLeast)] : ""),
+          since[g.units[0]] ? [" · since ", time(since[g.units[0]].at, since[g.units[0]].atLeast)] : "",
+          g.askedAgain ? [" · ", nextLook(g)] : ""),
         el("p", { class: "who" }, g.units.slice(0, 12).map((u) => el("a", { href: link({ ...to, unit: u }) }, said(u))),
           g.units.length > 12 ? ` and ${number(g.units.length - 12)} more ${words.units}` : ""))),
         sorted.length > 50 ? el("li", null, `and ${number(sorted.length - 50)} more reasons`) : ""));
@@ -353,15 +390,18 @@ function unitView(c, a, row, full, doc) {
     hold ? el("section", { class: "hold " + kind, "aria-label": "Why it waits" },
       el("p", { class: "why" }, shape(wantsEye(hold.code) ? "held" : "wait"), el("code", { class: "code" }, said(hold.code)), " ", said(short(hold.reason))),
       el("dl", { class: "facts" }, el("dt", null, "released by"), el("dd", null, said(short(hold.releasedBy))),
-        since ? [el("dt", null, "since"), el("dd", null, time(since.at, since.atLeast))] : ""))
+        since ? [el("dt", null, "since"), el("dd", null, time(since.at, since.atLeast))] : "",
+        hold.askedAgain ? [el("dt", null, "its policy is"), el("dd", null, nextLook(hold))] : ""))
       : el("p", { class: "empty good" }, kind === "done" ? [shape("done"), "Nothing holds it: it runs the target."] : [shape("busy"), "Nothing holds it: it is on its way."]),
     el("dl", { class: "facts" }, Object.entries(u).filter(([k]) => k !== "name").map(([k, v]) => [el("dt", null, spaced(k)),
       el("dd", null, typeof v === "boolean" ? (v ? "yes" : "no") : v === "" ? "–" : said(v))]),
       el("dt", null, "target"), el("dd", null, said(full.targetDigest || "–"))),
-    el("p", { class: "hint" }, "In a terminal: ", el("code", null, `windlass explain ${c.name}/${u.name}`))];
+    unitCommands(c, u, words)];
 }
 
 function openView() {
+  if (open.view === "timeline") return timelineView();
+  if (open.view === "nowhere") return nowhereView();
   if (!open.cluster) return fleetView();
   const c = live.clusters.get(open.cluster);
   if (!c) return [crumbs(["Fleet", {}], [open.cluster, {}]), el("h1", null, said(open.cluster)),
@@ -372,7 +412,49 @@ function openView() {
   if (!row) return [head, el("h1", null, said(open.row)), el("p", { class: "empty" }, "There is nothing of that name in ", said(c.name), ".")];
   const doc = detail.name === c.name ? detail.doc : null, full = rowOf(doc, apiWords(a.name), row.name);
   if (open.unit) return full ? unitView(c, a, row, full, doc) : [head, el("h1", null, said(open.unit)), waitingView(c.name)];
-  return [head, el("h1", null, said(c.name)), clusterHead(c, standing(c)), rowSection(c, a, row, doc)];
+  return [head, el("h1", null, said(c.name)), clusterHead(c, standing(c)), rowSection(c, a, row, doc), rowCommands(c, a, row), newest(c.name)];
+}
+
+// ---- What happened
+
+const whole = new Timeline(0, () => later()), few = new Timeline(6, () => later());
+
+// An entry about the object of a row leads to it, any other to its cluster.
+function linkOf(e) {
+  const [kind, name] = String(e.about ?? "").split("/");
+  const api = live.fleet?.apis.find((a) => a.edits?.kind === kind);
+  return link(api && name ? { cluster: e.cluster, api: api.name, row: name } : { cluster: e.cluster });
+}
+
+function newest(cluster) {
+  return el("section", { "aria-labelledby": "h-newest" }, el("h2", { id: "h-newest" }, "Timeline"),
+    few.error ? el("p", { class: "hint" }, said(few.error)) : !few.entries ? el("p", { class: "hint" }, "Asking what happened…")
+      : few.entries.length === 0 ? el("p", { class: "empty" }, "Nothing has happened since this process began.") : entries(few.entries, linkOf, time, !cluster),
+    few.next ? el("p", null, el("a", { href: link({ view: "timeline", of: cluster }) }, "The whole timeline")) : "");
+}
+
+function timelineView() {
+  const all = whole.entries, n = all?.length ?? 0;
+  return [crumbs(...[["Fleet", {}], open.of ? [open.of, { cluster: open.of }] : null, ["Timeline", {}]].filter(Boolean)), el("h1", null, "Timeline"),
+    el("form", { class: "ask", role: "search", "aria-label": "Search the timeline" },
+      el("label", { class: "search" }, el("span", null, "Search"), el("input", { id: "search-time", type: "search", value: open.t, "aria-keyshortcuts": "/" }))),
+    whole.error ? [el("p", { class: "notice" }, said(whole.error)), el("p", null, el("button", { type: "button", "data-action": "again" }, "Try again"))]
+      : el("p", { class: "count", role: "status" }, !all ? "Asking what happened…" : n === 0 ? (open.t ? "Nothing of that is kept." : "Nothing has happened since this process began.")
+        : `${many(n, "entry", "entries")}, the newest first${whole.next ? "; there may be older ones" : ""}`),
+    all ? entries(all, linkOf, time, true) : "",
+    whole.next ? el("p", null, el("button", { type: "button", "data-action": "older" }, "Older")) : "",
+    el("p", { class: "foot" }, "Kept are the newest of this process: Events that it wrote, states of clusters, policies, and who asked for which target. After a restart the Events of before are known to ",
+      el("code", null, "windlass events"), ".")];
+}
+
+function nowhereView() {
+  return [crumbs(["Fleet", {}], ["Not found", {}]), el("h1", null, "Not found"), el("p", { class: "empty" }, "This page has nothing at that address.")];
+}
+
+function followTimeline() {
+  if (!live.timeline) return;
+  if (open.view === "timeline") whole.follow(open.t, open.of, live.timeline.revision);
+  else if (!open.unit) few.follow("", open.cluster, live.timeline.revision);
 }
 
 // What is inside the open cluster is asked for when its line says that it changed, one question at a time.
@@ -431,7 +513,10 @@ function later() {
 
 function drawAll() {
   document.body.dataset.live = live.state;
-  document.body.dataset.open = open.cluster ? "cluster" : "fleet";
+  document.body.dataset.open = open.view === "nowhere" ? "fleet" : open.view;
+  $("to-timeline").href = link({ view: "timeline", of: open.cluster || open.of });
+  $("to-timeline").setAttribute("aria-current", open.view === "timeline" ? "page" : "false");
+  followTimeline();
   const at = live.at ? new Date(live.at).toLocaleTimeString() : "";
   const lost = live.state === "lost" || live.state === "full";
   $("live").textContent = printable(live.state === "live" ? "live" : live.state === "loading" ? "connecting…" : "not connected");
@@ -448,7 +533,7 @@ function drawAll() {
   $("count").textContent = printable(!f ? "" : shown.length === all ? `${many(all, "cluster", "clusters")}, the worst first` : shown.length ? `${number(shown.length)} of ${many(all, "cluster", "clusters")}` : `None of ${many(all, "cluster", "clusters")} is like that.`);
   drawList();
   become($("detail"), el("main", null, openView()));
-  const where = [open.unit, open.row, open.cluster].filter(Boolean).map(printable).join(" · ");
+  const where = [open.view === "timeline" ? "Timeline" : open.view === "nowhere" ? "Not found" : "", open.of, open.unit, open.row, open.cluster].filter(Boolean).map(printable).join(" · ");
   document.title = (where ? where + " · " : "") + "Windlass";
 }
 
@@ -469,10 +554,14 @@ function goTo(to, replace) {
   else history.pushState(null, "", to);
   moved();
 }
+// What is being typed is one place in the history, so that the way back leads from search to search.
+let typed = 0;
+const goes = () => performance.now() - typed < 1500;
+
 function moved() {
   const before = open;
   open = route();
-  if (before.cluster !== open.cluster || before.row !== open.row || before.unit !== open.unit) {
+  if (before.view !== open.view || before.of !== open.of || before.cluster !== open.cluster || before.row !== open.row || before.unit !== open.unit) {
     more = 1;
     if (before.cluster !== open.cluster && detail.error) detail.name = "";
     $("detail").scrollTop = 0;
@@ -485,7 +574,12 @@ function moved() {
   later();
 }
 addEventListener("hashchange", moved);
-addEventListener("popstate", moved);
+addEventListener("popstate", () => {
+  typed = 0;
+  moved();
+  $("search").value = open.q;
+  if ($("search-time")) $("search-time").value = open.t;
+});
 list.addEventListener("scroll", () => requestAnimationFrame(drawList), { passive: true });
 addEventListener("resize", later);
 $("filters").addEventListener("submit", (e) => e.preventDefault());
@@ -493,7 +587,19 @@ const filter = (name, value, replace) => {
   list.scrollTop = 0;
   goTo(link(open, { ...open, [name]: value }), replace);
 };
-$("search").addEventListener("input", (e) => filter("q", e.target.value, true));
+$("search").addEventListener("input", (e) => {
+  filter("q", e.target.value, goes());
+  typed = performance.now();
+});
+$("detail").addEventListener("input", (e) => {
+  if (e.target.id !== "search-time") return;
+  goTo(link({ ...open, t: e.target.value }), goes());
+  typed = performance.now();
+});
+$("detail").addEventListener("submit", (e) => e.preventDefault());
+$("keys").addEventListener("click", () => $("help").showModal());
+$("single").checked = localStorage.getItem("single-keys") !== "off";
+$("single").addEventListener("change", (e) => localStorage.setItem("single-keys", e.target.checked ? "on" : "off"));
 $("state").addEventListener("change", (e) => filter("state", e.target.value));
 $("code").addEventListener("change", (e) => filter("code", e.target.value));
 $("logout").addEventListener("click", async () => {
@@ -508,8 +614,16 @@ document.addEventListener("click", (e) => {
   } else if (action === "more") {
     ++more;
     later();
+  } else if (action === "older") {
+    whole.older();
+  } else if (action === "copy") {
+    copy(e.target).then((told) => {
+      $("spoken").textContent = printable(told);
+      later();
+    });
   } else if (action === "again") {
     detail.error = "";
+    whole.again();
     refresh();
     later();
   }
@@ -523,20 +637,35 @@ function focusRow(at) {
   [...listed.children].find((li) => li.getAttribute("aria-posinset") === String(i + 1))?.firstElementChild.focus({ preventScroll: true });
 }
 addEventListener("keydown", (e) => {
-  if (e.altKey || e.ctrlKey || e.metaKey) return;
+  if (e.altKey || e.ctrlKey || e.metaKey || $("help").open) return;
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
-  if (e.key === "/" && !typing) {
+  const alone = !typing && $("single").checked;
+  if (e.key === "/" && alone) {
     e.preventDefault();
-    $("search").focus();
-    $("search").select();
+    const to = $("search-time") ?? $("search");
+    to.focus();
+    to.select();
+    return;
+  }
+  if (e.key === "?" && alone) {
+    e.preventDefault();
+    $("help").showModal();
+    return;
+  }
+  if (e.key === "t" && alone) {
+    goTo(link({ view: "timeline", of: open.cluster || open.of }));
     return;
   }
   if (e.key === "Escape") {
     if (e.target === $("search")) {
       $("search").value = "";
-      filter("q", "", true);
+      filter("q", "");
       $("search").blur();
-    } else if (open.unit) goTo(link({ ...open, unit: "" }));
+    } else if (open.t && e.target.id === "search-time") {
+      e.target.value = "";
+      goTo(link({ ...open, t: "" }));
+    } else if (open.view === "timeline") goTo(link({ cluster: open.of }));
+    else if (open.unit) goTo(link({ ...open, unit: "" }));
     else if (open.row) goTo(link({ cluster: open.cluster }));
     else if (open.cluster) goTo(link({}));
     return;

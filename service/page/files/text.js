@@ -46,6 +46,9 @@ export function said(text) {
   return el("bdi", null, text);
 }
 
+// A digest by its first digits.
+export const short = (text) => String(text ?? "").replace(/sha256:([0-9a-f]{12})[0-9a-f]{52}/g, "$1");
+
 // Makes `old` look like `fresh` and keeps what is the same: focus, scroll positions and selections stay.
 export function become(old, fresh) {
   const now = [...old.childNodes], then = [...fresh.childNodes];

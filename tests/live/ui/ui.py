@@ -27,6 +27,10 @@ PICTURES = BUILD / "ui"
 PICTURES.mkdir(exist_ok=True)
 
 
+# What `./dev setup live` fetches: the rules of accessibility that everybody measures by.
+AXE = pathlib.Path(os.environ.get("WINDLASS_AXE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "windlass", "axe.min.js"))
+
+
 def say(line):
     print("## ui: " + line, flush=True)
 
@@ -111,7 +115,14 @@ def fit_for_all(b, where, sizes=((1280, 800),), schemes=("light", "dark")):
             b.looks(width, height, scheme)
             found = b.run(CHECKS)
             check(not found["wrong"], f"{where} at {width}×{height}, {scheme}:\n  " + "\n  ".join(found["wrong"][:20]))
-            say(f"{where}, {width}×{height} {scheme}: {found['texts']} texts, least contrast {found['least']}, {found['controls']} controls, all named")
+            said = f"{where}, {width}×{height} {scheme}: {found['texts']} texts, least contrast {found['least']}, {found['controls']} controls, all named"
+            if AXE.is_file():
+                b.run(AXE.read_text())
+                findings = b.run("""axe.run(document, { resultTypes: ['violations'] }).then((r) =>
+                  r.violations.map((v) => v.id + ' in ' + v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')))""")
+                check(not findings, f"{where} at {width}×{height}, {scheme}, axe-core:\n  " + "\n  ".join(findings))
+                said += ", axe-core finds nothing"
+            say(said)
 
 
 # ---- Texts that mean harm, in every field
@@ -127,13 +138,14 @@ def evil_fleet():
     names = [evil("cluster-a"), evil("cluster-b")]
     problem = {"condition": evil("condition"), "reason": evil("reason"), "message": evil("message")}
     row = {"name": evil("row"), "target": evil("target"), "total": 2, "updated": 1, "updating": 1, "degraded": 1, "capacity": 1, "occupied": 1,
-           "halted": True, "holds": {evil("code"): 1}, "problems": [problem], "unitProblems": 1}
+           "halted": True, "holds": {evil("code"): 1}, "offered": evil("offered"), "problems": [problem], "unitProblems": 1}
     line = {"state": evil("state"), "lastError": evil("error"), "version": 1, "since": evil("since"), "labels": {evil("key"): evil("value")},
             "apis": [{"name": evil("api"), "state": evil("api-state"), "lastError": evil("api-error"), "rows": [row]}]}
     board = {"cluster/" + n: {"name": n, **line} for n in names}
     board["fleet"] = {"version": evil("version"), "startedAt": evil("start"), "clusters": 2, "held": 1, "standsBy": False, "asksToken": True, "natures": {evil("code"): evil("nature")},
                       "apis": [{"name": evil("api"), "row": evil("pool"), "rows": "pools", "unit": evil("node"), "units": evil("nodes"),
-                                "total": 2, "updated": 1, "updating": 1, "degraded": 1}]}
+                                "edits": {"kind": evil("kind"), "resource": evil("resource"), "approves": True}, "kubectl": evil("kubectl"), "total": 2, "updated": 1, "updating": 1, "degraded": 1}]}
+    board["timeline"] = {"revision": 1, "kept": 1}
     board["policies"] = [{"name": evil("pack"), "version": evil("v"), "folder": evil("folder"), "digest": evil("digest"), "stock": False, "order": 1,
                           "hooks": [evil("hook")], "loadedAt": evil("loaded"), "refused": evil("refused"),
                           "fault": {"hook": evil("hook"), "since": evil("since"), "count": 2, "reason": evil("fault")}}]
@@ -141,13 +153,17 @@ def evil_fleet():
     status_row = {"name": evil("row"), "targetDigest": evil("target"), "updated": 1, "updating": 1, "degraded": 1, "capacity": 1, "occupied": 1, "halted": True,
                   "problems": [problem, {**problem, "unit": evil("unit")}],
                   "units": [unit, {**unit, "name": evil("other"), "trouble": ""}],
-                  "holds": [{"unit": evil("unit"), "code": evil("code"), "reason": evil("reason"), "releasedBy": evil("release")}]}
+                  "holds": [{"unit": evil("unit"), "code": evil("code"), "reason": evil("reason"), "releasedBy": evil("release"),
+                             "askedAgain": evil("again")}]}
     key = evil("api") + "/" + evil("row")
     history = {"points": [[1790000000, 2, 0, 0, 0, 0], [1790000100, 2, 1, 1, 1, 1]], "targets": [[1790000000, ""], [1790000050, evil("target")]]}
 
     def documents(name, query):
         if name == "fleet":
             return {"history": history}
+        if name == "timeline":
+            return {"kept": 1, "next": evil("next"), "entries": [{"at": evil("at"), "cluster": names[0], "about": evil("about"), "what": evil("what"), "by": evil("by"),
+                                                                  "text": evil("text"), "warning": True, "times": 2}]}
         return {"version": 1, "at": evil("at"), "cluster": {"name": names[0], "pools": [status_row]},
                 "since": {key: {evil("unit"): {"at": evil("at"), "atLeast": True}}}, "history": {key: history}}
     return board, documents, names
@@ -159,7 +175,7 @@ def harmless(b):
     quote = urllib.parse.quote
     path = "/".join(quote(p, safe="") for p in (names[0], evil("api"), evil("row"), evil("unit")))
     places = ["#/", "#/cluster/" + quote(names[0], safe=""), "#/cluster/" + path.rsplit("/", 1)[0], "#/cluster/" + path,
-              "#/cluster/" + quote(evil("nobody"), safe=""), "#/?q=" + quote(EVIL) + "&state=" + quote(EVIL) + "&code=" + quote(EVIL)]
+              "#/cluster/" + quote(evil("nobody"), safe=""), "#/timeline?t=" + quote(EVIL), "#/timeline/" + quote(names[0], safe=""), "#/" + quote(EVIL, safe=""), "#/?q=" + quote(EVIL) + "&state=" + quote(EVIL) + "&code=" + quote(EVIL)]
     for place in places:
         b.open("about:blank")
         b.open(stub.url + place)
@@ -171,8 +187,9 @@ def harmless(b):
           handlers: [...document.querySelectorAll('*')].filter(e => [...e.attributes].some(a => a.name.startsWith('on') || a.name === 'style' && e.id !== '' )).length,
           links: [...document.querySelectorAll('[href], [src]')].map(e => e.href?.baseVal ?? e.href ?? e.src).filter(u => !u.startsWith(location.origin)).length,
           raw: /[\u202a-\u202e\u2066-\u2069\u200b\u001b]/.test(document.documentElement.innerText + document.title + [...document.querySelectorAll('*')].flatMap(e => [...e.attributes].filter(a => a.name !== 'href' && !a.name.startsWith('data-') && !(a.name === 'value')).map(a => a.value)).join('')),
+          commands: [...document.querySelectorAll('.commands code')].filter(c => /[^\x20-\x7e]/.test(c.textContent)).length,
           shown: document.body.innerText.includes('<script>window.owned=1</script>'), escaped: document.body.innerText.includes('\\u202egnp\\u2066') }))()""")
-        check(seen == {"owned": "undefined", "scripts": 1, "pictures": 0, "handlers": 0, "links": 0, "raw": False, "shown": True, "escaped": True},
+        check(seen == {"owned": "undefined", "scripts": 1, "pictures": 0, "handlers": 0, "links": 0, "raw": False, "commands": 0, "shown": True, "escaped": True},
               f"{place[:60]}: {seen}")
     check(not b.complaints, "complaints: " + "\n".join(b.complaints[:10]))
     foreign = [u for u in b.requests if not u.startswith(stub.url) and u != "about:blank"]
@@ -390,6 +407,116 @@ def follow(b):
         demo.end()
 
 
+# ---- What happened, who asked for it, and how to do something: by keyboard alone, and at the width of a telephone
+
+def write(b, text):
+    for letter in text:
+        b.key(letter)
+
+
+def tab_to(b, what, most=200):
+    for _ in range(most):
+        b.key("Tab")
+        if b.run(f"document.activeElement.matches({json.dumps(what)})"):
+            return
+    raise AssertionError(f"Tab never reaches {what}")
+
+
+def answer(url, accept):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"Accept": accept})) as a:
+            return a.status, a.url, a.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.code, url, e.read().decode()
+
+
+def timeline(b):
+    demo = Demo(clusters=3, nodes=4)
+    try:
+        b.looks(1280, 800)
+        b.open("about:blank")
+        b.call("Browser.grantPermissions", origin=demo.url.rstrip("/"), permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        b.open(demo.url)
+        b.until("document.body.dataset.live === 'live' && document.querySelector('.timeline li')", "the newest on the fleet's view")
+        b.until("/asks for/.test(document.querySelector('.timeline')?.innerText)", "who asked for the image", 60)
+        b.key("t")
+        b.until("document.querySelector('main h1').innerText === 'Timeline' && document.querySelector('.timeline .by')", "t opens the timeline")
+        b.until("/RolloutStarted/.test(document.querySelector('.timeline').innerText) && /by kubectl-edit/.test(document.querySelector('.timeline').innerText)",
+                "the Events, and the field manager that asked", 60)
+        all_entries = b.run("document.querySelectorAll('.timeline li').length")
+        fit_for_all(b, "the timeline", ((320, 640), (390, 844), (1280, 800)))
+        for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light")):
+            b.looks(width, 844, scheme)
+            b.picture(PICTURES / f"timeline-{width}-{scheme}.png")
+        b.looks(390, 844)
+        b.run("document.activeElement.blur()")
+        b.key("/")
+        check(b.run("document.activeElement.id") == "search-time", "/ goes to the timeline's search")
+        write(b, "kubectl-edit cluster-002")
+        b.until("document.querySelectorAll('.timeline li').length === 1 && location.hash.includes('t=kubectl-edit')", "the search finds one, and the address has it")
+        found = b.run("document.querySelector('.timeline li').innerText")
+        check("asks for" in found and "cluster-002" in found and "by kubectl-edit" in found, found)
+        b.call("Page.reload")
+        b.until("document.querySelectorAll('.timeline li').length === 1 && document.getElementById('search-time').value === 'kubectl-edit cluster-002'", "the reload keeps search and result")
+        b.run("history.back()")
+        b.until(f"document.querySelectorAll('.timeline li').length >= {all_entries} && document.getElementById('search-time').value === ''", "back: everything, and an empty search")
+        b.run("history.forward()")
+        b.until("document.querySelectorAll('.timeline li').length === 1 && document.getElementById('search-time').value !== ''", "forward: the search and its result")
+        tab_to(b, ".timeline a")
+        b.key("Enter")
+        b.until("location.hash.startsWith('#/cluster/cluster-002/bootc/workers')", "Enter on an entry opens its pool")
+        b.until("document.querySelector('.commands')", "its commands")
+        say(f"timeline at 390 px by keyboard: t opens it ({all_entries} entries), / searches it, reload, back and forward keep search and result, Enter opens the pool of: {found.splitlines()[-1]}")
+        tab_to(b, ".copy")
+        command = b.run("document.activeElement.parentElement.querySelector('code').innerText")
+        check(command == "windlass rollout pause workers --cluster cluster-002", command)
+        b.key("Enter")
+        b.until("document.activeElement.innerText === 'Copied'", "Enter copies")
+        copied = b.run("navigator.clipboard.readText()")
+        check(copied == command, f"copied {copied}, not {command}")
+        b.run("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
+        tab_to(b, ".copy")
+        other = b.run("document.activeElement.parentElement.querySelector('code').innerText")
+        b.key("Enter")
+        b.until("/Ctrl\\+C/.test(document.activeElement.parentElement.innerText)", "where the browser refuses, the page says what to press")
+        check(b.run("getSelection().toString()") == other, "the command is selected")
+        check("Selected" in b.run("document.getElementById('spoken').innerText"), "and a reader of the screen is told")
+        fit_for_all(b, "a pool with its commands", ((390, 844), (1280, 800)))
+        b.looks(390, 844)
+        b.picture(PICTURES / "commands-390-light.png")
+        done = subprocess.run([str(BUILD / "windlass"), *command.split()[1:], "--kubeconfig", os.path.join(demo.folder, "kubeconfig")], capture_output=True, text=True)
+        check(done.returncode == 0 and "cluster-002" in done.stdout and "paused" in done.stdout, f"the copied command: {done.returncode} {done.stdout} {done.stderr}")
+        say(f"copied by keyboard and run: {command}; refused by the browser it is selected and said")
+        b.run("document.activeElement.blur()")
+        b.key("?")
+        b.until("document.getElementById('help').open", "? opens the help")
+        fit_for_all(b, "the help", ((390, 844), (1280, 800)))
+        b.picture(PICTURES / "keys-1280.png")
+        b.key("Escape")
+        b.until("!document.getElementById('help').open", "Escape closes it")
+        check(b.run("location.hash").startswith("#/cluster/cluster-002"), "and nothing else")
+        b.run("document.getElementById('keys').click(); document.getElementById('single').click(); document.getElementById('help').close(); document.activeElement.blur()")
+        b.key("t")
+        check(b.run("location.hash").startswith("#/cluster/cluster-002"), "letters do nothing where they are switched off")
+        b.run("localStorage.clear()")
+        for path, sentence in (("nothing", "nothing at /nothing"), ("cluster/nobody", "no cluster"), ("cluster/cluster-001/bootc/nobody", "no pool"),
+                               ("cluster/cluster-001/bootc/workers/nobody", "no node")):
+            status, _, body = answer(demo.url + path, "text/html")
+            check(status == 404 and sentence in body, f"/{path}: {status} {body[:300]}")
+            check(answer(demo.url + path, "*/*")[0] == 404, path)
+        b.open(demo.url + "cluster/cluster-001/bootc/nobody")
+        b.until("document.querySelector('h1')?.innerText === 'Not found' && getComputedStyle(document.querySelector('main')).borderTopWidth === '1px'", "a page that says so, with its style")
+        fit_for_all(b, "not found", ((390, 844), (1280, 800)))
+        b.picture(PICTURES / "missing-1280.png")
+        b.complaints.clear()  # the 404 itself
+        b.open(demo.url + "cluster/cluster-001/bootc/workers")
+        b.until("location.hash === '#/cluster/cluster-001/bootc/workers' && document.querySelector('main h1')?.innerText === 'cluster-001'", "the address of a pool opens it")
+        check(not b.complaints, "complaints: " + "\n".join(b.complaints[:10]))
+        say("addresses: of what is there they open it, of what is not they answer 404 with a page that says so")
+    finally:
+        demo.end()
+
+
 def locked(b):
     token = tempfile.NamedTemporaryFile("w", suffix=".token")
     token.write("a-token-for-the-page\n")
@@ -504,7 +631,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="windlass-chromium-", ignore_cleanup_errors=True) as folder:
         b = Browser(folder)
         try:
-            for part in (harmless, many, follow, locked):
+            for part in (harmless, many, follow, timeline, locked):
                 if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
                     b.open("about:blank")
                     b.run("0")
@@ -512,6 +639,8 @@ def main():
                     part(b)
         finally:
             b.close()
+    if not AXE.is_file():
+        print("ui: SKIPPED: axe-core: it is not here (./dev setup live fetches it)")
     say(f"pictures in {PICTURES}")
 
 

@@ -43,7 +43,9 @@ protected:
                reactor::http::target_parts asked) -> awaitable<reactor::result<site::text>> {
           ++documents;
           co_await l.sleep_for(document_takes);
-          if (name == "none")
+          if (name == "place" && asked.path == "/cluster/there/api/row/ns/a%20b")
+            co_return std::make_shared<const std::string>("#/cluster/there/api/row/ns%2Fa%20b");
+          if (name == "none" || name == "place")
             co_return reactor::make_fault(reactor::errc::not_found, "", "none <script> here");
           co_return std::make_shared<const std::string>("{\"name\":\"" + name + "\",\"of\":\"" +
                                                         asked.get("name").value_or("") + "\"}");
@@ -188,6 +190,31 @@ TEST_F(served, FilesHaveTypesAndAreNotSentAgainWhenTheyAreKnown) {
   });
 }
 
+TEST_F(served, AnAddressThatLeadsNowhereIsA404ThatABrowserCanRead) {
+  with_site({}, [&]() -> awaitable<void> {
+    for (const char* absent :
+         {"/nothing", "/missing.html", "/a/b/%3Cscript%3Ealert(1)%3C/script%3E", "/cluster/away",
+          "/cluster/there/api/gone"}) {
+      const std::string seen = co_await get(absent, "Accept: text/html,*/*;q=0.8\r\n");
+      EXPECT_EQ(status(seen), 404) << absent;
+      EXPECT_EQ(field(seen, "Content-Type"), "text/html; charset=utf-8") << absent;
+      EXPECT_NE(seen.find("Not found</h1>"), seen.npos) << absent;
+      EXPECT_EQ(seen.find("<script"), seen.npos) << absent;
+      EXPECT_EQ(seen.find('{'), seen.npos) << absent;
+      const std::string by_program = co_await get(absent, "Accept: */*\r\n");
+      EXPECT_EQ(status(by_program), 404) << absent;
+      EXPECT_EQ(field(by_program, "Content-Type"), "text/plain; charset=utf-8") << absent;
+    }
+    const std::string deep = co_await get("/a/b/c", "Accept: text/html\r\n");
+    EXPECT_NE(deep.find("href=\"../../page.css\""), deep.npos) << "behind any path of a proxy";
+    const std::string sentence = co_await get("/cluster/away", "Accept: text/html\r\n");
+    EXPECT_NE(sentence.find("none &lt;script&gt; here"), sentence.npos);
+    const std::string place = co_await get("/cluster/there/api/row/ns/a%20b");
+    EXPECT_EQ(status(place), 303);
+    EXPECT_EQ(field(place, "Location"), "../../../../../#/cluster/there/api/row/ns%2Fa%20b");
+  });
+}
+
 TEST_F(served, AnotherHostsNameIsToldNothing) {
   site_options o;
   o.hosts = {"windlass.example.com"};
@@ -211,7 +238,8 @@ TEST_F(served, WithoutTheTokenOnlyTheFormIsSeen) {
     EXPECT_NE(page.find("<form method=\"post\" action=\"login\">"), page.npos);
     EXPECT_EQ(page.find("page.js"), page.npos);
     for (const char* closed :
-         {"/events", "/data/cluster?name=a", "/page.js", "/index.html", "/live.js"}) {
+         {"/events", "/data/cluster?name=a", "/data/timeline", "/cluster/there", "/nothing",
+          "/missing.html", "/page.js", "/index.html", "/live.js"}) {
       const std::string said = co_await get(closed);
       EXPECT_EQ(status(said), 401) << closed;
       const std::string shown =
