@@ -106,6 +106,8 @@ protected:
   chart_children::options options() {
     chart_children::options o;
     o.metrics = &metrics;
+    // On a machine that is busy with other things no job gets its processor time within a minute.
+    o.limits.wall = std::chrono::hours(1);
     return o;
   }
   void with_children(chart_children::options o,

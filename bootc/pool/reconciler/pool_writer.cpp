@@ -258,8 +258,8 @@ awaitable<k8s::result<void>> pool_writer::write_history(node_pool pool, node_poo
   auto object = co_await api_.get(node_pools(), key);
   if (!object) co_return object.error();
   json::object patch = history_patch(*object, status, at_once);
-  const auto answer = receipt_of(co_await api_.merge_patch_text(node_pools(), key, std::move(patch),
-                                                                std::string(), manager()));
+  const auto answer = receipt_of(co_await api_.merge_patch_text(
+      node_pools(), key, std::move(patch), k8s::request_options().by(manager())));
   if (!answer) co_return answer.error();
   pool_writes_.wrote(key, answer->meta.uid, answer->meta.resource_version);
   co_return k8s::result<void>();
