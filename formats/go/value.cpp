@@ -36,7 +36,7 @@ protected:
   std::uint32_t shared_ : 1;
 };
 
-/// A text of its own, or one that it shares with somebody who has counted it.
+/// A text of its own, or one that it shares with an owner that has counted it.
 class text_node final : public weighed {
 public:
   explicit text_node(std::string s)
