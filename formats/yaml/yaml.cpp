@@ -31,9 +31,9 @@ namespace {
 namespace json = boost::json;
 using reactor::fault;
 
-/// Unwinds the descent inside this file; parse_kubernetes_documents turns it into a result. `what` is
-/// made of constants and numbers alone: this also reads kubeconfigs, where every key, tag and value
-/// may be a password.
+/// Unwinds the descent inside this file; parse_kubernetes_documents turns it into a result. `what`
+/// is made of constants and numbers alone: this also reads kubeconfigs, where every key, tag and
+/// value may be a password.
 struct yaml_failure {
   reactor::errc code;
   std::string what;

@@ -42,8 +42,8 @@ reactor::result<boost::json::value> parse_kubernetes_yaml(std::string_view text,
                                                           yaml_limits limits = {});
 
 /// The line, from 1, of what `path` leads to in the first document ({"users", "3", "user"}), or of
-/// the last of its steps that is there. For the sentence about a text that parse_kubernetes_yaml has
-/// read.
+/// the last of its steps that is there. For the sentence about a text that parse_kubernetes_yaml
+/// has read.
 std::size_t yaml_line_of(std::string_view text, std::span<const std::string> path);
 
 enum class key_order { sorted, kept };

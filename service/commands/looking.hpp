@@ -27,17 +27,19 @@ command_output standard_output();
 int run_started(reactor::loop& l, service& s, std::string name,
                 std::function<reactor::awaitable<int>()> body);
 
-/// An event that is set at the first SIGTERM or SIGINT. Where nothing waits for it the signals end
+/// An event that is set at the first SIGTERM or SIGINT after listen(); before it the signals end
 /// the process, as they do by default.
 class stop_signal {
 public:
-  stop_signal(reactor::loop& l, bool is_waited_for) : event_(l) {
-    if (is_waited_for)
-      signals_.emplace(l, reactor::signal_actions{.stop = [this] { event_.set(); }, .reload = {}});
+  explicit stop_signal(reactor::loop& l) : loop_(l), event_(l) {}
+  void listen() {
+    signals_.emplace(loop_,
+                     reactor::signal_actions{.stop = [this] { event_.set(); }, .reload = {}});
   }
   reactor::event& event() noexcept { return event_; }
 
 private:
+  reactor::loop& loop_;
   reactor::event event_;
   std::optional<reactor::signals> signals_;
 };

@@ -267,7 +267,8 @@ int overview_command(const overview_arguments& a, const invocation& i) {
   }
   std::string home_ns = prepared->options.ns;
   service windlass(loop, std::move(prepared->options), prepared->log);
-  stop_signal stop(loop, a.list.is_watching());
+  stop_signal stop(loop);
+  if (a.list.is_watching()) stop.listen();
   overview_run s{loop, windlass,     in_force ? &*in_force : nullptr,
                  a,    stop.event(), std::move(home_ns)};
   run_to_end(loop, "overview", look_and_show(s));

@@ -94,8 +94,11 @@ reactor::pausable pass::rollout() {
     }
   for (const k8s::node* node : world.nodes) {
     co_await next;
-    if (!slots_.waiting().empty() && is_control_plane(*node))
-      quorum_.note(*node, holds_slot(world, members, *node));
+    if (slots_.waiting().empty() || !is_control_plane(*node)) continue;
+    if (holds_slot(world, members, *node))
+      quorum_.note_slotted(*node);
+    else
+      quorum_.note(*node);
   }
   for (member* m : slots_.waiting()) {
     co_await next;

@@ -57,9 +57,14 @@ void halt_rule::judge(draft& d, const std::vector<member>& members) {
   if (!d.goal.back.ref.empty()) d.goal.back.failed = d.goal.target.digest;
 }
 
-void control_planes::note(const k8s::node& node, bool slotted) {
+void control_planes::note_slotted(const k8s::node& node) {
   ++count_;
-  if (slotted || !is_ready(node)) disturbed_.push_back({node.meta.name.str(), slotted});
+  disturbed_.push_back({node.meta.name.str(), true});
+}
+
+void control_planes::note(const k8s::node& node) {
+  ++count_;
+  if (!is_ready(node)) disturbed_.push_back({node.meta.name.str(), false});
 }
 
 bool control_planes::refuses(draft& d, member& m) {

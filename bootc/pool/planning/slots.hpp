@@ -27,9 +27,10 @@ private:
 /// control-plane node has nothing to lose by waiting.
 class control_planes {
 public:
-  /// A control-plane node of the cluster, in the order of names; `slotted` as far as the pass has
-  /// come, whatever pool it is in.
-  void note(const k8s::node& node, bool slotted);
+  /// A control-plane node of the cluster, in the order of names: one that holds a slot, as far as
+  /// the pass has come, whatever pool it is in; or another one.
+  void note_slotted(const k8s::node& node);
+  void note(const k8s::node& node);
   /// Whether the member has to wait for another one, which `m.refused_by` then names.
   bool refuses(draft& d, member& m);
   /// It got a slot: from now on it is the one that the others wait for.

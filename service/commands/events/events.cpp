@@ -259,7 +259,8 @@ int events_command(const events_arguments& a, const invocation& i) {
   prepared->options.apis.clear();  // nothing is followed
   prepared->options.policies.clear();
   service windlass(loop, std::move(prepared->options), prepared->log);
-  stop_signal stop(loop, a.list.is_watching());
+  stop_signal stop(loop);
+  if (a.list.is_watching()) stop.listen();
   command_output out = standard_output();
   return run_started(loop, windlass, "events", [&] {
     return show_events(loop, windlass, a, events_of(i.apis()), stop.event(), out);

@@ -569,7 +569,8 @@ int rollout_command(const rollout_arguments& a, const invocation& i) {
   if (!prepared) return code;
   prepared->options.does = units::mode::look;
   service windlass(loop, std::move(prepared->options), prepared->log);
-  stop_signal stop(loop, true);
+  stop_signal stop(loop);
+  stop.listen();
   command_output out = standard_output();
   return run_started(loop, windlass, "rollout", [&] {
     return roll(loop, windlass, a, std::move(*selector), stop.event(), out);
