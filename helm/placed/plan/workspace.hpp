@@ -36,7 +36,7 @@ struct claimant {
 names::owner_reference owner_of(const workspace_facts& ns, const std::vector<claimant>& all,
                                 bool (*may_exist)(const names::owner_reference& who));
 
-/// Where deploy/chart and `cluster add` put the daemons of a service in `ns` if nothing else is said.
+/// Where deploy/chart and `cluster add` put the daemons of a service in `ns` by default.
 std::string daemon_namespace(std::string_view ns);
 
 /// Namespaces that no object may have for its release: those of the system, where a chart with the
