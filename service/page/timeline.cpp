@@ -88,7 +88,9 @@ std::optional<timeline_place> timeline_place::read(std::string_view text) {
 
 void timeline::erase(
     std::map<timeline_place, std::pair<timeline_entry, std::uint64_t>>::iterator at) {
-  bytes_ -= bytes_of(at->second.first);
+  kept& mine = kept_[static_cast<std::size_t>(at->second.first.of)];
+  mine.bytes -= bytes_of(at->second.first);
+  mine.places.erase(at->first);
   if (const auto known = known_.find(at->second.second);
       known != known_.end() && known->second == at->first)
     known_.erase(known);
@@ -97,11 +99,14 @@ void timeline::erase(
 
 void timeline::insert(timeline_entry e, std::uint64_t same) {
   const timeline_place at{e.at, ++number_};
-  bytes_ += bytes_of(e);
+  kept& mine = kept_[static_cast<std::size_t>(e.of)];
+  mine.bytes += bytes_of(e);
+  mine.places.insert(at);
   entries_.emplace(at, std::pair(std::move(e), same));
   known_[same] = at;
   ++revision_;
-  while (entries_.size() > most_entries || bytes_ > most_bytes) erase(entries_.begin());
+  while (mine.places.size() > most_entries / 2 || mine.bytes > most_bytes / 2)
+    erase(entries_.find(*mine.places.begin()));
 }
 
 void timeline::add(timeline_entry e) {

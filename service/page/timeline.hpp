@@ -2,10 +2,12 @@
 
 #include "reactor/plain/time.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,8 @@ struct timeline_entry {
   std::string by;           // the field manager or controller, and the user where one is known
   std::string text;
   enum class weight : std::uint8_t { normal, warning } is = weight::normal;
+  /// Of an object's Event there are many: they take no room from what was decided.
+  enum class kind : std::uint8_t { event, decision } of = kind::event;
   std::uint64_t times = 1;
 };
 
@@ -42,8 +46,8 @@ struct timeline_question {
   std::size_t most = 50;
 };
 
-/// The newest things that happened, in bounded memory: beyond `most_entries` or `most_bytes` the
-/// oldest are dropped.
+/// The newest things that happened, in bounded memory: of each kind of entry beyond half of
+/// `most_entries` or `most_bytes` the oldest are dropped.
 class timeline {
 public:
   static constexpr std::size_t most_entries = 2'000, most_bytes = 1024 * 1024, longest_text = 1'024,
@@ -55,7 +59,7 @@ public:
   bool put(timeline_entry e);
 
   std::size_t size() const noexcept { return entries_.size(); }
-  std::size_t bytes() const noexcept { return bytes_; }
+  std::size_t bytes() const noexcept { return kept_[0].bytes + kept_[1].bytes; }
   /// Another number after each change.
   std::uint64_t revision() const noexcept { return revision_; }
 
@@ -74,7 +78,11 @@ private:
   // With the hash of what makes two of them the same.
   std::map<timeline_place, std::pair<timeline_entry, std::uint64_t>> entries_;
   std::map<std::uint64_t, timeline_place> known_;
-  std::size_t bytes_ = 0;
+  struct kept {
+    std::set<timeline_place> places;
+    std::size_t bytes = 0;
+  };
+  std::array<kept, 2> kept_;  // by kind
   std::uint64_t number_ = 0, revision_ = 0;
 };
 

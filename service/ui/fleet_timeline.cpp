@@ -64,6 +64,7 @@ void fleet_timeline::heard(const std::string& cluster, const k8s::event_note& e)
 void fleet_timeline::cluster_is(const std::string& name, const std::string& before,
                                 const std::string& now, const std::string& why) {
   web::timeline_entry e;
+  e.of = web::timeline_entry::kind::decision;
   e.at = loop_.wall();
   e.cluster = name;
   e.about = "Cluster/" + name;
@@ -115,6 +116,7 @@ void fleet_timeline::read_row(row_change c) {
 void fleet_timeline::tell_row(const row_change& c, const units::api& api,
                               const boost::json::object& object) {
   web::timeline_entry e;
+  e.of = web::timeline_entry::kind::decision;
   e.cluster = c.cluster;
   e.about = api.edit->kind.kind + "/" + c.row;
   const auto at_of = [&](const std::string& text) {
@@ -156,6 +158,7 @@ void fleet_timeline::policies_are(const std::vector<policies::pack_status>& all)
     known_pack is{p.digest, p.refused, p.fault ? p.fault->hook : std::string()};
     const known_pack was = packs_[place];
     web::timeline_entry e;
+    e.of = web::timeline_entry::kind::decision;
     e.at = loop_.wall();
     e.about = "Policy/" + (p.name.empty() ? p.folder : p.name);
     e.by = place;

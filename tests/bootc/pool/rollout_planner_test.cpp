@@ -706,7 +706,12 @@ TEST(RolloutPolicy, SaysWhenToAskAgain) {
   s.member("w1", unit_state::staged);
   s.world.policy.is = policy_answer::kind::given;
   s.world.policy.look_again = noon + 30min;
-  EXPECT_EQ(s.plan().look_again, noon + 30min);
+  const rollout_plan plan = s.plan();
+  EXPECT_EQ(plan.look_again, noon + 30min);
+  ASSERT_EQ(plan.holds.size(), 1u);
+  EXPECT_EQ(plan.holds[0].asked_again, "2026-11-21T12:30:00Z");
+  s.world.policy.look_again.reset();
+  EXPECT_EQ(s.plan().holds.at(0).asked_again, "");
 }
 
 // ---- conflicts, leaving, deletion ----

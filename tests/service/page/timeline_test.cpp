@@ -100,14 +100,24 @@ TEST(Timeline, KeepsTheNewestOfAMillionInBoundedMemory) {
   timeline t;
   const std::string long_text(5'000, 'x');
   for (int i = 0; i < 20'000; ++i) t.add(entry(i, std::to_string(i)));
-  EXPECT_EQ(t.size(), timeline::most_entries);
+  EXPECT_EQ(t.size(), timeline::most_entries / 2);
   EXPECT_EQ(found(t, {}).front(), "19999");
   for (int i = 0; i < 20'000; ++i) t.add(entry(20'000 + i, std::to_string(i) + long_text));
   EXPECT_LE(t.bytes(), timeline::most_bytes);
-  EXPECT_GT(t.size(), 700u);
+  EXPECT_GT(t.size(), 300u);
   EXPECT_LE(found(t, {}).front().size(), timeline::longest_text + 3);
   t.put(entry(-5, "older than all that is kept"));
   EXPECT_EQ(found(t, {.words = "older than", .cluster = {}, .most = 50}), texts{});
+}
+
+TEST(Timeline, TheEventsOfAThousandNodesTakeNoRoomFromWhoAskedForThem) {
+  timeline t;
+  timeline_entry asked = entry(0, "asks for an image");
+  asked.of = timeline_entry::kind::decision;
+  t.put(asked);
+  for (int i = 1; i < 10'000; ++i) t.add(entry(i, "a node reboots, " + std::to_string(i)));
+  EXPECT_EQ(found(t, {.words = "asks for", .cluster = {}, .most = 50}).size(), 1u);
+  EXPECT_EQ(t.size(), timeline::most_entries / 2 + 1);
 }
 
 TEST(Timeline, WritesWhatMeansHarmAsText) {
