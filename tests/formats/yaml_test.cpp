@@ -396,7 +396,7 @@ TEST(YamlReaders, TakeWhatGoYamlsScannerTakes) {
   }
   for (const char* refused : {"[a:[b]]", "a: [b:}\n", "[:, a]", R"("\q")"}) {
     EXPECT_FALSE(read_go_yaml(refused)) << refused;
-    EXPECT_FALSE(parse_yaml(refused, "t")) << refused;
+    EXPECT_FALSE(parse_kubernetes_yaml(refused, "t")) << refused;
   }
   EXPECT_EQ(read_go_yaml("[a:[b]]").error().text, "yaml: did not find expected ',' or ']'");
   EXPECT_EQ(read_go_yaml("[a: b?c]").error().text, "yaml: did not find expected ',' or ']'");
