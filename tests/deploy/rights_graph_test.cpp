@@ -429,8 +429,9 @@ TEST(RightsGraph, WhatTheServiceRunsIsNeverBesideAKubeconfigOrADaemon) {
     for (const std::string& ns : kept) {
       EXPECT_TRUE(closed.contains(ns)) << values << ": the policy opens " << ns;
       // The service knows its own and that of the fleet's Secrets by other flags.
-      if (ns.find("daemon") != ns.npos || ns == "nodes" || ns == "homes")
+      if (ns.find("daemon") != ns.npos || ns == "nodes" || ns == "homes") {
         EXPECT_NE(("," + reserved).find("," + ns + ","), std::string::npos) << values << ": " << ns;
+      }
     }
   }
   const installation usual("tenants.enabled=true");
@@ -443,9 +444,15 @@ TEST(RightsGraph, NoPullSecretIsAKubeconfig) {
        {"pullSecrets={self-cluster}", "pullSecrets={a,home},watchCluster.secretName=home",
         "pullSecrets={home},watchCluster.secretName=home,tenants.enabled=true,fleet.namespace=c,"
         "watchCluster.secretNamespace=bootc-operator"}) {
-    const helm::command_result r = helm::run_command(
-        {"template", release_ns, (deploy_files::root / "deploy/chart").string(), "-n", release_ns,
-         "--set", "image.registry=registry.example.com,tenants.enabled=true," + values});
+    const std::vector<std::string> words = {
+        "template",
+        release_ns,
+        (deploy_files::root / "deploy/chart").string(),
+        "-n",
+        release_ns,
+        "--set",
+        "image.registry=registry.example.com,tenants.enabled=true," + values};
+    const helm::command_result r = helm::run_command(words);
     EXPECT_NE(r.exit_code, 0) << values;
     EXPECT_NE(r.err.find("is a kubeconfig"), std::string::npos) << r.err;
   }
