@@ -1,5 +1,6 @@
 #include "helm/objects/listed_objects.hpp"
 
+#include "formats/go/deep_stack.hpp"
 #include "tests/helm/objects/stage.hpp"
 
 #include <boost/json.hpp>
@@ -78,7 +79,7 @@ TEST(ListedObjects, KnowWhatIsNotThereOnlyFromAWholeList) {
       {R"({"metadata":{},"items":[1,{"metadata":[]},{}]})", presence::absent, presence::absent},
   };
   for (const row& r : rows) {
-    listed_objects all(api);
+    listed_objects all(api, formats::unbounded);
     all.take({k8s::resources::config_maps(), "a"}, json::parse(r.page).as_object());
     EXPECT_EQ(all.find(map_of("x")).is, r.x) << r.page;
     EXPECT_EQ(all.find(map_of("x")).object != nullptr, r.x == presence::present) << r.page;
@@ -95,7 +96,7 @@ TEST(ListedObjects, CarryTheirMarks) {
     object_list some{list[0]};
     auto made = co_await s.objects().create(std::move(some));
     EXPECT_EQ(problem_of(made), "");
-    listed_objects all(s.api());
+    listed_objects all(s.api(), formats::unbounded);
     co_await all.read(list);
     const listed_objects::finding x = all.find(list[0]);
     EXPECT_EQ(x.is, presence::present);
