@@ -1,5 +1,6 @@
 #include "bootc/pool/news.hpp"
 
+#include "app/api/target_history.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/notes/hold_note.hpp"
 
@@ -10,10 +11,13 @@ namespace bootc {
 namespace {
 
 bool is_note(std::string_view annotation) noexcept {
-  constexpr std::array notes = {names::last_observed_state, names::hold, names::hold_reason,
-                                names::hold_since, names::hold_released_by};
+  constexpr std::array notes = {names::last_observed_state, names::hold,
+                                names::hold_reason,         names::hold_since,
+                                names::hold_released_by,    units::history_annotation};
   return std::ranges::find(notes, annotation) != notes.end();
 }
+
+}  // namespace
 
 bool same_but_notes(const k8s::string_map& a, const k8s::string_map& b) {
   const auto next = [](const k8s::string_map::member* at, const k8s::string_map& of) {
@@ -25,6 +29,8 @@ bool same_but_notes(const k8s::string_map& a, const k8s::string_map& b) {
     if (*x != *y) return false;
   return x == a.end() && y == b.end();
 }
+
+namespace {
 
 /// What a plan does not go on from.
 node_pool_status without_what_is_shown(node_pool_status s) {
@@ -53,7 +59,11 @@ bool is_news(const k8s::node& before, const k8s::node& now) {
 }
 
 bool is_news(const node_pool& before, const node_pool& now, const node_pool_status& written) {
-  return now.status != written || !(before.meta == now.meta) || before.spec != now.spec ||
+  k8s::object_meta meta = before.meta;
+  meta.annotations = now.meta.annotations;
+  return now.status != written || !(meta == now.meta) ||
+         !same_but_notes(before.meta.annotations, now.meta.annotations) ||
+         before.spec != now.spec ||
          without_what_is_shown(before.status) != without_what_is_shown(now.status);
 }
 

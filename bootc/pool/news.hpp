@@ -16,4 +16,7 @@ bool is_news(const k8s::node& before, const k8s::node& now);
 /// plan goes on from (the target, approvals, who waits for a policy) is.
 bool is_news(const node_pool& before, const node_pool& now, const node_pool_status& written);
 
+/// Equal but for what this program notes on objects for people: holds, steps, the record of images.
+bool same_but_notes(const k8s::string_map& a, const k8s::string_map& b);
+
 }  // namespace bootc

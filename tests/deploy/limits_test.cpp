@@ -17,7 +17,9 @@
 #include "service/page/board.hpp"
 #include "service/page/history.hpp"
 #include "service/page/site.hpp"
+#include "service/page/timeline.hpp"
 #include "service/page/wrong_tokens.hpp"
+#include "service/ui/fleet_timeline.hpp"
 #include "tests/deploy/files.hpp"
 
 #include <gtest/gtest.h>
@@ -100,7 +102,13 @@ std::vector<std::pair<std::string, std::string>> rows_of_constants() {
            " documents and " + number(web::wrong_tokens::most_waiting) +
            " wrong tokens at once, each answered after 0.5 s; looks at 16 clusters side by side; " +
            number(web::progress_history::most_points) + " points of a rollout, " +
-           number(web::progress_history::most_targets) + " targets; " +
+           number(web::progress_history::most_targets) + " targets; a timeline of " +
+           number(web::timeline::most_entries / 2) + " Events, " +
+           number(web::timeline::most_entries / 2) + " other entries and " +
+           bytes(web::timeline::most_bytes) + ", texts of " + bytes(web::timeline::longest_text) +
+           ", " + number(cli::fleet_timeline::most_found) + " entries an answer, reads " +
+           number(cli::fleet_timeline::most_reads) + " objects of rows at once while " +
+           number(cli::fleet_timeline::most_waiting) + " wait; " +
            number(web::doorkeeper::most_sessions) + " sessions of " +
            duration(web::doorkeeper::session_lasts)},
       {"a server that is silent under one of its names",

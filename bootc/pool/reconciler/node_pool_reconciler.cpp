@@ -53,7 +53,7 @@ reactor::nanoseconds node_pool_reconciler::rest_before(const node_pool& pool) {
   const auto [at, is_first] = last_passes_.try_emplace(pool.meta.name.str());
   last_pass& last = at->second;
   const bool as_before = !is_first && last.generation == pool.meta.generation &&
-                         last.annotations == pool.meta.annotations &&
+                         same_but_notes(last.annotations, pool.meta.annotations) &&
                          last.deleting == pool.meta.deleting();
   const reactor::nanoseconds rest = as_before ? last.began + pace - loop_.now() : 0s;
   if (rest <= 0s)
