@@ -63,13 +63,13 @@ void pool_cluster::set_image(std::string_view ref) {
   patch["spec"] = std::move(spec);
   // By a request, so that the server notes who wrote the field; one that is overloaded is asked
   // again, as a person would.
-  k8s::sim::answer said;
-  for (int tries = 0; tries < 100 && said.status != 200; ++tries)
-    said = api().handle(
-        k8s::sim::make_request("PATCH",
-                               "/apis/node.bootc.dev/v1alpha1/bootcnodepools/" +
-                                   std::string(pool_name) + "?fieldManager=kubectl-edit",
-                               json::serialize(patch), "application/merge-patch+json"));
+  const auto request =
+      k8s::sim::make_request("PATCH",
+                             "/apis/node.bootc.dev/v1alpha1/bootcnodepools/" +
+                                 std::string(pool_name) + "?fieldManager=kubectl-edit",
+                             json::serialize(patch), "application/merge-patch+json");
+  k8s::sim::answer said = api().handle(request);
+  for (int tries = 0; tries < 100 && said.status != 200; ++tries) said = api().handle(request);
   if (said.status != 200) throw std::logic_error("set the image: " + said.body);
 }
 
