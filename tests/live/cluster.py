@@ -196,6 +196,7 @@ def main():
             scene.play.end()
             scene.home.stop()
             if problem:
+                print("live cluster: FAILED:", problem, flush=True)  # what is put away below may fail as well
                 scene.home.log_tail()
                 for log in sorted(folder.glob("*.log")):
                     print(f"--- {log.name}\n" + "".join(log.read_text().splitlines(keepends=True)[-15:]))
@@ -204,8 +205,6 @@ def main():
             scene.embedded.kill()
             scene.embedded.wait()
         shutil.rmtree(folder, ignore_errors=True)
-    if problem:
-        print("live cluster: FAILED:", problem)
     print("##", json.dumps(total))
     return 1 if problem or total["forbidden"] else 0
 
