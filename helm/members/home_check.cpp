@@ -348,12 +348,13 @@ page check_text(const home_check& c, colours tint, std::size_t columns) {
                  tint),
            f.says, f.todo.empty() ? page("-") : page(f.todo)});
   out += t.text({}, columns) + rights_text(c.missing, columns);
-  const auto count = [&](level of) {
-    return std::ranges::count(c.findings, of, &home_finding::is);
+  const auto counted = [&](level of, const char* what) {
+    const auto n = std::ranges::count(c.findings, of, &home_finding::is);
+    return std::to_string(n) + what + (n == 1 ? "" : "s");
   };
-  return out + "\n" + std::to_string(count(level::ok)) + " ok, " +
-         std::to_string(count(level::warning)) + " warnings, " +
-         std::to_string(count(level::failure)) + " failures\n";
+  return out + "\n" + std::to_string(std::ranges::count(c.findings, level::ok, &home_finding::is)) +
+         " ok, " + counted(level::warning, " warning") + ", " +
+         counted(level::failure, " failure") + "\n";
 }
 
 json::object check_document(const home_check& c) {
