@@ -136,6 +136,9 @@ def failures(s):
     s.repository.mode = "ok"
     names = [f"{PREFIX}fails-{m}" for m in ("html", "truncated", "down")]
     s.until(lambda: s.ready(c, *names, version="1.2.0"), "what waited is installed", 90)
+    # An upgrade that waited as well would be cut off by what is killed next.
+    for each in s.clusters:
+        s.until(lambda: s.ready(each, PREFIX + "acme", version="1.2.0"), f"what waited on {each.name} is upgraded", 120)
 
 
 def kills(s):
