@@ -71,7 +71,7 @@ struct hold {
   std::string code;
   std::string sentence;
   std::string released_by;
-  std::string since = {};        // RFC 3339; empty where nobody knows
+  std::string since = {};        // RFC 3339; empty: not known
   std::string by = {};           // the pack whose word it is, and its version; empty: no pack's
   std::string asked_again = {};  // RFC 3339: when its policy said to ask again; empty: it did not
   friend bool operator==(const hold&, const hold&) = default;

@@ -43,7 +43,7 @@ json::object history_patch(const json::object& object, const node_pool_status& n
   auto all = units::history_of(object, {"spec", "image", "ref"}, outcome_of(now));
   if (const condition* done = done_by(now); done && !all.empty() && all.back().done.empty()) {
     units::target_record& last = all.back();
-    // Nodes that had the image before somebody asked for it have it since then.
+    // Nodes that had the image before it was asked for have it since it was.
     last.done = std::max(last.at, done->last_transition_time);
     last.units = static_cast<std::size_t>(now.node_count);
     last.at_once = at_once;

@@ -57,7 +57,7 @@ bool was_refused_elsewhere(const node_pool& pool) {
 }
 
 /// What a tag stands for. The answer for another reference never counts: a new repository with the
-/// old digest would be an image that nobody asked for.
+/// old digest would be an image that was not asked for.
 std::optional<refusal> resolve(const pool_world& world, goal& out, std::vector<warning>& warnings) {
   const node_pool& pool = world.pool;
   tag_findings& found = out.tag;

@@ -69,7 +69,7 @@ void settle_drain(draft& d, member& m) {
   }
   if (m.drain->state == phase::timed_out) return stop_after_timeout(d, m);
   // Until one works, also while it is tried again: a condition that comes and goes with each
-  // attempt tells nobody anything.
+  // attempt says nothing.
   const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
   if (failed_before || m.drain->state == phase::failed) m.trouble = drain_failed_text;
   const bool drained = m.drain->state == phase::succeeded;
@@ -119,8 +119,8 @@ void note_reboot_timeout(draft& d, member& m) {
   if (!m.slotted || !m.is_told_to_boot() || m.state == unit_state::up_to_date) return;
   auto approved = time_of(m.annotation(names::approved_at));
   if (!approved) {
-    // Somebody else told it, another operator of this API say. What is not known to have begun
-    // never ends.
+    // Told by others, such as another operator of this API. What is not known to have begun never
+    // ends.
     approved = d.world.now;
     d.act(action_kind::note_approval, m).at = d.world.now;
   }
@@ -162,7 +162,7 @@ void note_stuck(draft& d, member& m) {
 }
 
 void free_if_finished(draft& d, member& m) {
-  // One that lost its slot on the way, because somebody took the annotation away, still has our
+  // A node that lost its slot on the way, since the annotation was removed by others, still has our
   // cordon.
   const bool ours = m.slotted || m.annotation(names::was_cordoned) || m.shield().any();
   if (!ours || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;

@@ -73,8 +73,8 @@ void membership::join(const k8s::node& node) {
   members_.push_back(std::move(m));
 }
 
-/// It was told of the pool's image and fetches it, or is about to. Whoever cannot does not keep the
-/// others from it: a node that is not Ready, whose daemon reports an error, does nothing or has
+/// It was told of the pool's image and fetches it, or is about to. A node that cannot does not keep
+/// the others from it: one that is not Ready, whose daemon reports an error, does nothing or has
 /// never been there, or waits for a slot with it.
 bool membership::is_fetching(const bootc_node& b, const k8s::node& node) {
   if (b.spec.desired_image != draft_.goal.pinned || !is_ready(node)) return false;
@@ -90,8 +90,8 @@ bool membership::is_fetching(const bootc_node& b, const k8s::node& node) {
   return true;
 }
 
-/// Whether a node that shall run another image may be told of it now. What it has already is not
-/// fetched, and whoever holds a slot is disturbed as it is.
+/// Whether a node that is to run another image may be told of it now. What it has already is not
+/// fetched, and a node that holds a slot is disturbed anyway.
 bool membership::may_fetch(const member& m) {
   if (draft_.goal.stages_at_once == 0 || m.slotted || m.approved()) return true;
   const bootc_node_status& has = m.object->status;
@@ -102,7 +102,7 @@ bool membership::may_fetch(const member& m) {
   return true;
 }
 
-/// A new image withdraws an approval. So does a lost slot: without one nobody may reboot.
+/// A new image withdraws an approval. So does a lost slot: without one no node may reboot.
 void membership::sync(member& m) {
   if (!m.object) return;
   // After the spec, so that a daemon that comes with the label finds what to do.

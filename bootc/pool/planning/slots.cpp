@@ -50,8 +50,8 @@ void halt_rule::judge(draft& d, const std::vector<member>& members) {
   d.plan.halted = found_.size() >= halt_threshold;
   if (!d.plan.halted) return;
   text_ = joined(std::move(found_));
-  // Noted first, acted upon by the passes after this one: a way back that is known to nobody but
-  // this process would end with it. The image before may halt as well; then nobody moves.
+  // Noted first, acted upon by the passes after this one: a way back that only this process knows
+  // would end with it. The image before may halt as well; then no node moves.
   if (d.goal.on_failure != failure_answer::go_back || d.goal.returning) return;
   d.goal.back.ref = image_before(d, members);
   if (!d.goal.back.ref.empty()) d.goal.back.failed = d.goal.target.digest;
@@ -127,7 +127,7 @@ void slots::give(draft& d, control_planes& rule, member& m) {
   ++d.plan.occupied;
   m.taken = m.shield();
   if (m.node->of_node_claim) {
-    // What is there already is somebody else's, unless it was noted as ours.
+    // What is there already belongs to others, unless it was noted as ours.
     m.taken.do_not_repair |= !m.node->meta.annotations.has(names::do_not_repair);
     m.taken.do_not_disrupt |= !m.node->meta.annotations.has(names::do_not_disrupt);
   }
