@@ -113,6 +113,12 @@ bool is_by_hand(std::string_view manager, std::string_view ours) {
   return manager == ours || manager == "kubectl" || manager.starts_with("kubectl-");
 }
 
+std::string outcome_text(std::size_t updated, std::size_t units, std::size_t degraded) {
+  std::string text = std::to_string(updated) + " of " + std::to_string(units) + " updated";
+  if (degraded > 0) text += ", " + std::to_string(degraded) + " degraded";
+  return text;
+}
+
 std::vector<target_record> records_in(std::string_view annotation) {
   std::vector<target_record> out;
   json::error_code failed;

@@ -57,6 +57,9 @@ std::vector<field_owner> owners_of(const boost::json::object& object,
 /// back sooner or later: Argo CD, Flux, Helm, an operator.
 bool is_by_hand(std::string_view manager, std::string_view ours);
 
+/// "11 of 12 updated, 1 degraded"
+std::string outcome_text(std::size_t updated, std::size_t units, std::size_t degraded);
+
 /// The records of an annotation, oldest first; what is no record is left out.
 std::vector<target_record> records_in(std::string_view annotation);
 /// How long a step of that rollout took, of all units in steps of at_once; none where it is not

@@ -23,10 +23,9 @@ const condition* done_by(const node_pool_status& now) {
 }
 
 std::string outcome_of(const node_pool_status& now) {
-  std::string text =
-      std::to_string(now.updated_count) + " of " + std::to_string(now.node_count) + " updated";
-  if (now.degraded_count > 0) text += ", " + std::to_string(now.degraded_count) + " degraded";
-  return text;
+  const auto count = [](std::int64_t n) { return n > 0 ? static_cast<std::size_t>(n) : 0; };
+  return units::outcome_text(count(now.updated_count), count(now.node_count),
+                             count(now.degraded_count));
 }
 
 }  // namespace

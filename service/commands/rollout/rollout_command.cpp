@@ -199,12 +199,8 @@ bool is_left_out(const units::api::edits& by, const units::plan_row& row,
   return a.what == verb::approve && (!by.approve || (a.digest.empty() && row.offered.empty()));
 }
 
-/// "11 of 12 updated, 1 degraded"
 std::string outcome_of(const units::plan_row& row) {
-  std::string text =
-      std::to_string(row.updated) + " of " + std::to_string(row.units.size()) + " updated";
-  if (row.degraded > 0) text += ", " + std::to_string(row.degraded) + " degraded";
-  return text;
+  return units::outcome_text(row.updated, row.units.size(), row.degraded);
 }
 
 /// The object of a row as its cluster has it now.
