@@ -191,6 +191,7 @@ std::optional<region_visit> deployments_at_home::visit_to(const k8s::object_key&
     o.limits = options_.limits;
     o.log = on_.log().with({{"region", secret.text()}});
     o.on_change = [this, secret] { region_changed(secret); };
+    o.absence_pause = [this] { return absence_pause(); };
     if (options_.does == units::mode::act) {
       cluster_view::options watched;
       watched.records = records_of(options_.wanted()->all);
@@ -220,6 +221,15 @@ std::optional<region_visit> deployments_at_home::visit_to(const k8s::object_key&
   out.grant = r->grant();
   out.returns = r->returns();
   return out;
+}
+
+/// Up to so many regions, each Secret is watched whether it is there or not; a few requests a second
+/// ask for the others.
+nanoseconds deployments_at_home::absence_pause() const {
+  constexpr std::size_t watched_at_once = 64;
+  constexpr nanoseconds shortest = 30s, of_each = 50ms;
+  if (regions_.size() <= watched_at_once) return nanoseconds::zero();
+  return std::max(shortest, of_each * static_cast<nanoseconds::rep>(regions_.size()));
 }
 
 /// Those that go there or were there; a region that comes and goes is nothing to the others.

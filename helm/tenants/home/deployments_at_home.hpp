@@ -107,6 +107,7 @@ private:
   std::optional<visit> visit_to(const k8s::object_key& secret);
   /// Closes those that nobody goes to any more.
   void let_regions_go();
+  reactor::nanoseconds absence_pause() const;
   void region_changed(const k8s::object_key& secret);
   std::vector<k8s::object_key> former_targets(const krypton_deployment& d,
                                               const k8s::object_key& now) const;
