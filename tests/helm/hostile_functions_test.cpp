@@ -192,14 +192,14 @@ TEST_P(EveryHostileFunction, EndsWithWhatAnotherMadeAsLargeAsItMay) {
   }
 }
 
-/// The call of `name` that makes the most where few steps are left for what follows.
+/// The call of `name` that makes the most with a few of the steps, so that most are left for what
+/// follows.
 std::string largest_call_of(std::string_view name, const value& values) {
   std::string out;
   std::size_t most = 0;
   for (const std::string& call : calls_of(name)) {
-    // Fifty bytes of a sentence, or what was made: a template that only prints says how much.
     const std::string said =
-        rendered("fail (print (len (print (" + call + "))))", values, few_steps);
+        rendered("fail (print (len (print (" + call + "))))", values, few_steps / 8);
     const auto at = said.rfind("fail: ");
     const std::size_t made =
         at == said.npos ? 0 : std::strtoull(said.c_str() + at + 6, nullptr, 10);
