@@ -224,8 +224,8 @@ std::optional<region_visit> deployments_at_home::visit_to(const k8s::object_key&
   return out;
 }
 
-/// Up to so many regions, each Secret is watched whether it is there or not; a few requests a second
-/// ask for the others.
+/// Up to so many regions, each Secret is watched whether it is there or not. Beyond them, Secrets
+/// that are not there are asked for: 20 a second at most.
 nanoseconds deployments_at_home::absence_pause() const {
   constexpr std::size_t watched_at_once = 64;
   constexpr nanoseconds shortest = 30s, of_each = 50ms;
