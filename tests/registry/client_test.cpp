@@ -253,24 +253,30 @@ TEST_F(RegistryClient, ReadsNoMoreValuesThanItsAnswersNeed) {
 
 TEST_F(RegistryClient, KeepsTagsThatAReferenceCouldNameAndSomeMegabytesOfThem) {
   int page = 0;
-  std::string tag;
+  std::size_t of_each = 0, on_a_page = 0;
   fake.before = [&](const request&) {
-    const std::string one = std::to_string(++page) + tag;
-    return respond(
-        200, R"({"tags":["1.0.0", ")" + one + R"("]})",
-        {{"Link", "</v2/p/app/tags/list?n=" + std::to_string(page) + ">; rel=\"next\""}});
+    std::string all = "\"1.0.0\"";
+    for (std::size_t i = 0; i < on_a_page; ++i)
+      all +=
+          ",\"" + std::to_string(page) + "-" + std::to_string(i) + std::string(of_each, 'x') + "\"";
+    reactor::http::response r = respond(200, "{\"tags\":[" + all + "]}");
+    if (++page < 60)
+      r.fields.add("Link", "</v2/p/app/tags/list?n=" + std::to_string(page) + ">; rel=\"next\"");
+    return r;
   };
-  tag = std::string(3u << 20, 'x');
+  of_each = 2u << 20;
+  on_a_page = 1;
   EXPECT_THAT(tags().error().text, HasSubstr("has no end of its list"));
   EXPECT_LE(page, 20) << "no such tag is kept";
   page = 0;
-  tag = std::string(120, 'x');
+  of_each = 110;
+  on_a_page = 1'000;
   EXPECT_THAT(tags().error().text, HasSubstr("lists more tags"));
-  EXPECT_LE(page, (4 << 20) / 120);
+  EXPECT_LE(page, 40);
 }
 
 TEST_F(RegistryClient, QuotesALineOfARefusalHoweverLongItIs) {
-  std::string said = std::string(2'000, 'm') + "\nsecond";
+  std::string said = std::string(2'000, 'm') + "\\nsecond";
   fake.before = [&](const request&) {
     return respond(403, R"({"errors":[{"code":"DENIED","message":")" + said + R"("}]})");
   };
