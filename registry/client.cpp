@@ -197,9 +197,9 @@ awaitable<answer<std::string>> client::current_digest(oci_reference of, std::str
   if (is_head_unserved(head_status, got->status)) without_head_.insert(of.registry);
   if (got->status == 304 && !known.empty()) co_return known;
   if (got->status != 200) co_return unexpected("GET", *got);
+  const std::string said = promised(*got);
   std::string type(got->fields.get("Content-Type"));
   auto is = co_await read_digested(loop_, std::move(got->body), std::move(type));
-  const std::string said = promised(*got);
   if (!said.empty() && said != is.digest) co_return wrong_digest(said, is.digest);
   if (!is.content) co_return failed(errc::malformed, of.text() + ": " + is.content.error().text);
   co_return std::move(is.digest);
@@ -216,11 +216,11 @@ awaitable<answer<stored_manifest>> client::manifest(oci_reference from) {
     co_return absent;
   }
   if (got->status != 200) co_return unexpected("GET", *got);
+  const std::string said = promised(*got);
   std::string type(got->fields.get("Content-Type"));
   auto is = co_await read_digested(loop_, std::move(got->body), std::move(type));
   if (!from.digest.empty() && is.digest != from.digest)
     co_return wrong_digest(from.digest, is.digest);
-  const std::string said = promised(*got);
   if (!said.empty() && said != is.digest) co_return wrong_digest(said, is.digest);
   if (!is.content) co_return failed(errc::malformed, from.text() + ": " + is.content.error().text);
   stored_manifest out;
