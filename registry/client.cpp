@@ -138,6 +138,7 @@ awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
     auto got = co_await session_.ask(std::move(q));
     if (!got) co_return got.error();
     if (got->status != 200) co_return unexpected("GET", *got);
+    auto next = next_page(*got, session_.base_url(of.registry));
     auto v = co_await read_bounded(loop_, std::move(got->body), tags_limit);
     if (!v)
       co_return failed(errc::malformed,
@@ -156,7 +157,6 @@ awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
       co_return failed(errc::malformed, "the registry lists more tags of " + of.repository +
                                             " than " + std::to_string(tags_limit) +
                                             ", or has no end of its list");
-    auto next = next_page(*got, session_.base_url(of.registry));
     if (!next) co_return next.error();
     target = std::move(*next);
   }
