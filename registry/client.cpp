@@ -3,8 +3,9 @@
 #include "formats/digest.hpp"
 #include "formats/go/text.hpp"
 #include "formats/go/value.hpp"
-#include "formats/json/json.hpp"
 #include "reactor/plain/secret.hpp"
+#include "registry/bounded_json.hpp"
+#include "registry/grammar.hpp"
 #include "registry/rules.hpp"
 #include "registry/url.hpp"
 
@@ -15,11 +16,10 @@ namespace registry {
 
 using formats::digest_of;
 using formats::quote;
-using formats::read_json;
 
 namespace {
 
-constexpr std::size_t tags_limit = 100'000;
+constexpr std::size_t tags_limit = 100'000, tags_bytes_limit = 4u << 20;
 /// Pages in a row without a new tag: a list that goes in circles.
 constexpr std::size_t idle_pages_limit = 10;
 constexpr reactor::nanoseconds carry_timeout = std::chrono::minutes(15);
@@ -29,9 +29,9 @@ constexpr const char* manifest_types =
     "application/vnd.docker.distribution.manifest.v2+json, "
     "application/vnd.docker.distribution.manifest.list.v2+json";
 
-fault wrong_digest(const std::string& wanted, std::string_view bytes) {
-  return failed(errc::altered, "content does not match its digest: " + wanted + " was asked for, " +
-                                   digest_of(bytes) + " came");
+fault wrong_digest(const std::string& wanted, const std::string& is) {
+  return failed(errc::altered,
+                "content does not match its digest: " + wanted + " was asked for, " + is + " came");
 }
 
 /// The digest that the registry says its answer has, where it is one that we can compute.
@@ -113,7 +113,7 @@ answer<std::string> upload_target(const web_answer& opened, const std::string& b
 }  // namespace
 
 client::client(reactor::loop& l, web& w, client_options options)
-    : session_(l, w, std::move(options)) {}
+    : loop_(l), session_(l, w, std::move(options)) {}
 
 awaitable<answer<void>> client::ping(std::string host) {
   question q;
@@ -128,6 +128,7 @@ awaitable<answer<void>> client::ping(std::string host) {
 awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
   std::vector<std::string> out;
   std::set<std::string, std::less<>> known;
+  std::size_t bytes = 0;
   std::string target = "/v2/" + of.repository + "/tags/list";
   for (std::size_t idle = 0; !target.empty();) {
     question q;
@@ -137,19 +138,25 @@ awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
     auto got = co_await session_.ask(std::move(q));
     if (!got) co_return got.error();
     if (got->status != 200) co_return unexpected("GET", *got);
-    auto v = read_json(got->body);
-    if (!v) co_return failed(errc::malformed, "the registry's list of tags is not valid JSON");
+    auto next = next_page(*got, session_.base_url(of.registry));
+    auto v = co_await read_bounded(loop_, std::move(got->body), tags_limit);
+    if (!v)
+      co_return failed(errc::malformed,
+                       "the registry's list of tags is not valid: " + v.error().text);
     const std::size_t before = out.size();
     const auto* list = v->find("tags");
+    // What is no tag is none that a reference could name.
     if (list && list->is_list())
       for (const auto& t : list->items())
-        if (t.is_string() && known.insert(t.text()).second) out.push_back(t.text());
+        if (t.is_string() && is_tag(t.text()) && known.insert(t.text()).second) {
+          bytes += t.text().size();
+          out.push_back(t.text());
+        }
     idle = out.size() == before ? idle + 1 : 0;
-    if (out.size() > tags_limit || idle > idle_pages_limit)
+    if (out.size() > tags_limit || bytes > tags_bytes_limit || idle > idle_pages_limit)
       co_return failed(errc::malformed, "the registry lists more tags of " + of.repository +
                                             " than " + std::to_string(tags_limit) +
                                             ", or has no end of its list");
-    auto next = next_page(*got, session_.base_url(of.registry));
     if (!next) co_return next.error();
     target = std::move(*next);
   }
@@ -184,18 +191,18 @@ awaitable<answer<std::string>> client::current_digest(oci_reference of, std::str
     head_status = seen->status;
   }
   if (!known.empty()) whole.fields.set("If-None-Match", quote(known));
-  whole.limit_bytes = manifest_bytes_limit;
+  whole.limit_bytes = named_manifest_bytes_limit;
   auto got = co_await session_.ask(std::move(whole));
   if (!got) co_return got.error();
   if (is_head_unserved(head_status, got->status)) without_head_.insert(of.registry);
   if (got->status == 304 && !known.empty()) co_return known;
   if (got->status != 200) co_return unexpected("GET", *got);
-  std::string digest = digest_of(got->body);
   const std::string said = promised(*got);
-  if (!said.empty() && said != digest) co_return wrong_digest(said, got->body);
-  if (auto read = read_manifest(got->body, got->fields.get("Content-Type")); !read)
-    co_return failed(errc::malformed, of.text() + ": " + read.error().text);
-  co_return digest;
+  std::string type(got->fields.get("Content-Type"));
+  auto is = co_await read_digested(loop_, std::move(got->body), std::move(type));
+  if (!said.empty() && said != is.digest) co_return wrong_digest(said, is.digest);
+  if (!is.content) co_return failed(errc::malformed, of.text() + ": " + is.content.error().text);
+  co_return std::move(is.digest);
 }
 
 awaitable<answer<stored_manifest>> client::manifest(oci_reference from) {
@@ -209,16 +216,17 @@ awaitable<answer<stored_manifest>> client::manifest(oci_reference from) {
     co_return absent;
   }
   if (got->status != 200) co_return unexpected("GET", *got);
-  const std::string digest = digest_of(got->body);
-  if (!from.digest.empty() && digest != from.digest) co_return wrong_digest(from.digest, got->body);
   const std::string said = promised(*got);
-  if (!said.empty() && said != digest) co_return wrong_digest(said, got->body);
-  auto read = read_manifest(got->body, got->fields.get("Content-Type"));
-  if (!read) co_return failed(errc::malformed, from.text() + ": " + read.error().text);
+  std::string type(got->fields.get("Content-Type"));
+  auto is = co_await read_digested(loop_, std::move(got->body), std::move(type));
+  if (!from.digest.empty() && is.digest != from.digest)
+    co_return wrong_digest(from.digest, is.digest);
+  if (!said.empty() && said != is.digest) co_return wrong_digest(said, is.digest);
+  if (!is.content) co_return failed(errc::malformed, from.text() + ": " + is.content.error().text);
   stored_manifest out;
-  out.itself = descriptor{read->media_type, digest, got->body.size()};
-  out.content = std::move(*read);
-  out.bytes = std::move(got->body);
+  out.itself = descriptor{is.content->media_type, std::move(is.digest), is.text.size()};
+  out.content = std::move(*is.content);
+  out.bytes = std::move(is.text);
   co_return out;
 }
 
@@ -242,8 +250,9 @@ awaitable<answer<std::string>> client::blob(oci_reference from, descriptor d,
     co_return failed(errc::altered, "blob " + d.digest + " has " +
                                         std::to_string(got->body.size()) + " bytes instead of " +
                                         std::to_string(d.size_bytes));
-  if (digest_of(got->body) != d.digest) co_return wrong_digest(d.digest, got->body);
-  co_return std::move(got->body);
+  auto is = co_await digested(loop_, std::move(got->body));
+  if (is.digest != d.digest) co_return wrong_digest(d.digest, is.digest);
+  co_return std::move(is.text);
 }
 
 awaitable<answer<void>> client::put_blob(oci_reference to, descriptor d, std::string bytes) {

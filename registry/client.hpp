@@ -30,8 +30,8 @@ inline constexpr std::size_t carried_bytes_limit = 256u << 20;
 
 /// The OCI distribution API of one registry after the other; knows neither charts nor images of
 /// nodes.
-/// Bounds   tags: 100,000 names; manifests 4 MiB; blobs as the caller says; each request
-///          its own deadline.
+/// Bounds   tags: 100,000 names of 4 MiB; manifests 4 MiB, where only the digest is wanted 1 MiB,
+///          50,000 values; blobs as the caller says; each request its own deadline.
 /// Errors   registry::fault, by what the caller does next; its text is complete.
 /// Lifetime loop and web outlive this.
 class client {
@@ -79,6 +79,7 @@ private:
   awaitable<answer<void>> upload(oci_reference to, web_answer opened, std::string digest,
                                  std::string bytes, reactor::nanoseconds timeout);
 
+  reactor::loop& loop_;
   session session_;
   std::set<std::string> without_head_;  // registries that refuse HEAD of manifests they serve
 };

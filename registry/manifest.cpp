@@ -5,6 +5,7 @@
 #include "formats/go/value.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/record.hpp"
+#include "formats/json/values.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -78,14 +79,15 @@ value descriptor_value(const descriptor& d) {
 outcome<oci_manifest> read_manifest(std::string_view text, std::string_view content_type) {
   if (text.size() > manifest_bytes_limit)
     return problem{"manifest is larger than " + std::to_string(manifest_bytes_limit) + " bytes"};
+  if (formats::json_values_in(text) > manifest_values_limit)
+    return problem{"manifest has more than " + std::to_string(manifest_values_limit) + " values"};
   const auto v = read_json(text);
   if (!v) return problem{"manifest is not valid JSON: " + v.error().text};
   if (!v->is_map()) return problem{"manifest is not valid: it is no JSON object"};
   oci_manifest out;
   out.media_type = text_of(*v, "mediaType");
   const bool names_type = !out.media_type.empty();
-  if (!names_type)
-    out.media_type = trim_space(content_type.substr(0, content_type.find(';')));
+  if (!names_type) out.media_type = trim_space(content_type.substr(0, content_type.find(';')));
   if (const auto* config = v->find("config"); config && config->is_map()) {
     auto d = read_descriptor(*config);
     if (!d) return d.error();

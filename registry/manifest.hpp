@@ -24,6 +24,10 @@ inline bool is_index(std::string_view type) {
 }  // namespace media_type
 
 inline constexpr std::size_t manifest_bytes_limit = 4u << 20;
+/// Of a manifest that is asked for its digest alone: some are there at a time.
+inline constexpr std::size_t named_manifest_bytes_limit = 1u << 20;
+/// One of as many blobs as it may name has half as many.
+inline constexpr std::size_t manifest_values_limit = 50'000;
 
 /// What a manifest says of one blob.
 struct descriptor {

@@ -8,6 +8,7 @@
 #include "reactor/http/retry_after.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/hide.hpp"
+#include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
@@ -28,10 +29,15 @@ namespace {
 
 constexpr std::size_t token_bytes_limit = 1u << 20;
 
+/// A refusal is a sentence; what is longer is not read for one.
+constexpr std::size_t refusal_bytes_limit = 16u << 10, message_bytes = 500;
+
 /// What a registry says about a request it did not like: its own words, cut to a line.
 std::string registry_message(const web_answer& a) {
   std::string out;
-  if (auto v = read_json(a.body); v && v->is_map())
+  if (a.body.size() > refusal_bytes_limit)
+    out = "an answer of " + std::to_string(a.body.size()) + " bytes";
+  else if (auto v = read_json(a.body); v && v->is_map())
     if (const auto* errors = v->find("errors"); errors && errors->is_list())
       for (const auto& e : errors->items()) {
         const auto* code = e.find("code");
@@ -40,13 +46,14 @@ std::string registry_message(const web_answer& a) {
             code && code->is_string() ? lower(replace_all(code->text(), "_", " ")) : "";
         if (message && message->is_string() && !message->text().empty())
           line += (line.empty() ? "" : ": ") + message->text();
-        if (!line.empty() && out.size() < 500) out += (out.empty() ? "" : "; ") + line;
+        if (!line.empty() && out.size() < message_bytes) out += (out.empty() ? "" : "; ") + line;
       }
+
   if (out.empty()) {
     const std::string text = status_text(a.status);
     out = text.size() > 4 ? text.substr(4) : text;
   }
-  return reactor::redact(out);
+  return reactor::printable(reactor::redact(out), message_bytes);
 }
 
 fault from_web(const reactor::fault& f, const std::string& method, const std::string& url) {

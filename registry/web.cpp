@@ -24,6 +24,7 @@ using formats::quote;
 namespace {
 
 constexpr int redirects_limit = 10;
+constexpr std::size_t most_servers = 64;
 constexpr std::size_t pem_bytes_limit = 4u << 20;
 constexpr reactor::nanoseconds idle_limit = std::chrono::seconds(30);
 
@@ -97,11 +98,18 @@ awaitable<void> web::stop() {
   for (auto& [where, client] : all) co_await client->stop();
 }
 
-awaitable<result<reactor::http::client*>> web::client_for(std::string to, tls_choice tls) {
+void web::forget_unused() {
+  if (clients_.size() < most_servers) return;
+  std::erase_if(clients_, [](const auto& one) {
+    return one.second.use_count() == 1 && one.second->connections() == 0;
+  });
+}
+
+awaitable<result<web::shared_client>> web::client_for(std::string to, tls_choice tls) {
   auto origin = reactor::http::parse_origin(to);
   if (!origin) co_return origin.error();
   place key{origin->text(), tls};
-  if (const auto found = clients_.find(key); found != clients_.end()) co_return found->second.get();
+  if (const auto found = clients_.find(key); found != clients_.end()) co_return found->second;
   reactor::http::client_options options;
   options.origin = *origin;
   options.tls.verify = !tls.skip_verify;
@@ -122,9 +130,10 @@ awaitable<result<reactor::http::client*>> web::client_for(std::string to, tls_ch
     options.tls.key_pem = std::move(*key);
   }
   options.proxy = reactor::http::proxy_from_environment(*origin, env_);
-  auto& slot = clients_[key];
-  if (!slot) slot = std::make_unique<reactor::http::client>(loop_, std::move(options));
-  co_return slot.get();
+  forget_unused();
+  shared_client& slot = clients_[key];
+  if (!slot) slot = std::make_shared<reactor::http::client>(loop_, std::move(options));
+  co_return slot;
 }
 
 namespace {

@@ -58,7 +58,8 @@ struct web_answer {
 /// Places    addresses where clouds keep credentials (reactor/net/metadata_address.hpp) are asked
 ///           nothing, not behind a name either; redirects to them are not followed.
 /// Bounds    every request has its deadline and its size limit; a length that is announced too big
-///           is not read at all.
+///           is not read at all. Of servers that nothing is asked of any more, 64 are remembered: a
+///           registry may lead to another one each time.
 /// Lifetime  co_await stop() before destruction.
 class web {
 public:
@@ -71,16 +72,20 @@ public:
   /// status is an answer.
   awaitable<result<web_answer>> ask(web_request r);
   awaitable<void> stop();
+  /// How many servers are remembered.
+  std::size_t servers() const noexcept { return clients_.size(); }
 
 private:
   using place = std::pair<std::string, tls_choice>;  // origin
-  awaitable<result<reactor::http::client*>> client_for(std::string url, tls_choice tls);
+  using shared_client = std::shared_ptr<reactor::http::client>;
+  awaitable<result<shared_client>> client_for(std::string url, tls_choice tls);
+  void forget_unused();
   awaitable<result<web_answer>> ask_once(web_request r);
   awaitable<result<web_answer>> converse(web_request r);
 
   reactor::loop& loop_;
   environment env_;
-  std::map<place, std::unique_ptr<reactor::http::client>> clients_;
+  std::map<place, shared_client> clients_;
 };
 
 /// "404 Not Found"

@@ -4,7 +4,9 @@
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/text.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace formats {
 namespace {
@@ -15,6 +17,18 @@ struct json_failure {
   std::string text;
   problem_code code = problem_code::other;
 };
+
+constexpr std::uint8_t plain_in_text = 1, plain_in_html = 2;
+/// Which bytes need no escape, in either style.
+constexpr auto plain_bytes = [] {
+  std::array<std::uint8_t, 256> out{};
+  for (std::size_t c = ' '; c < 0x80; ++c) {
+    if (c == '"' || c == '\\') continue;
+    const bool markup = c == '<' || c == '>' || c == '&';
+    out[c] = markup ? plain_in_text : plain_in_text | plain_in_html;
+  }
+  return out;
+}();
 
 class writer {
 public:
@@ -106,10 +120,22 @@ private:
     if (!members.empty()) line(depth);
     out += '}';
   }
+  /// How many bytes stand for themselves: a manifest has megabytes of them.
+  std::size_t plain_at_start(std::string_view s) const {
+    const std::uint8_t wanted =
+        style_.escapes == json_escapes::html ? plain_in_html : plain_in_text;
+    std::size_t n = 0;
+    while (n < s.size() && (plain_bytes[static_cast<unsigned char>(s[n])] & wanted)) ++n;
+    return n;
+  }
   void text(std::string_view s) {
     constexpr const char* hex = "0123456789abcdef";
     out += '"';
     while (!s.empty()) {
+      const std::size_t plain = plain_at_start(s);
+      out += s.substr(0, plain);
+      s.remove_prefix(plain);
+      if (s.empty()) break;
       auto c = static_cast<unsigned char>(s[0]);
       if (c < 0x80) {
         s.remove_prefix(1);

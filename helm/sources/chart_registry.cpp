@@ -1,11 +1,11 @@
 #include "helm/sources/chart_registry.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/json/json.hpp"
 #include "formats/semver.hpp"
 #include "helm/go.hpp"
 #include "helm/sources/chart_versions.hpp"
 #include "helm/sources/provenance.hpp"
+#include "registry/bounded_json.hpp"
 
 namespace helm::sources {
 
@@ -16,7 +16,7 @@ using ::registry::write_manifest;
 namespace {
 
 constexpr std::size_t index_manifests_limit = 16;
-constexpr std::size_t config_bytes_limit = 4u << 20;
+constexpr std::size_t config_bytes_limit = 4u << 20, config_values_limit = 50'000;
 
 constexpr const char* underscore_note =
     " contains an underscore.\n\nOCI tags know no plus sign: a version's + is written as _ when a "
@@ -37,7 +37,7 @@ problem told(const registry::fault& f) {
 }  // namespace
 
 chart_registry::chart_registry(reactor::loop& l, registry::web& w, registry::client_options options)
-    : client_(l, w, std::move(options)) {}
+    : loop_(l), client_(l, w, std::move(options)) {}
 
 awaitable<outcome<std::vector<std::string>>> chart_registry::versions(oci_reference of) {
   auto tags = co_await client_.tags(std::move(of));
@@ -120,8 +120,8 @@ awaitable<outcome<pulled_chart>> chart_registry::pull(oci_reference from, wanted
   out.notes = parts->warnings;
   auto config = co_await client_.blob(from, parts->config, config_bytes_limit);
   if (!config) co_return told(config.error());
-  auto meta = read_json(*config);
-  if (!meta) co_return meta.error();
+  auto meta = co_await registry::read_bounded(loop_, std::move(*config), config_values_limit);
+  if (!meta) co_return problem{"the chart's configuration: " + meta.error().text};
   if (auto read = metadata_from(*meta, out.meta); !read) co_return read.error();
   if (wanted.chart) {
     auto bytes = co_await client_.blob(from, *parts->chart, wanted.archive_bytes);

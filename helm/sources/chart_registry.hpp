@@ -48,6 +48,7 @@ public:
   awaitable<outcome<std::vector<std::string>>> versions(oci_reference of);
 
 private:
+  reactor::loop& loop_;
   registry::client client_;
 };
 

@@ -781,6 +781,7 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r
     t.add("timeoutSeconds", std::to_string(std::max<std::int64_t>(seconds.count(), 1)));
   }
   http::request request = impl_->make("GET", t.take());
+  request.answer = http::request::lasts::as_a_stream;
   if (options.metadata_only)
     request.fields.set("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
   return impl_->open(std::move(request), std::move(doing));

@@ -244,13 +244,13 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
   auto head = head_of(pool->options(), r);
   if (!head) co_return head.error();
   const bool acquired = co_await pool->acquire(
-      std::min(pool->owner().now() + pool->options().response_timeout, deadline));
+      r.answer, std::min(pool->owner().now() + pool->options().response_timeout, deadline));
   if (!acquired) {
     co_return make_fault(
         errc::timed_out, "request to " + pool->options().origin.text(),
-        "all " + std::to_string(pool->options().max_connections) + " connections stayed in use");
+        "all " + std::to_string(pool->most(r.answer)) + " connections stayed in use");
   }
-  connection_pool::permit right(pool);
+  connection_pool::permit right(pool, r.answer);
   // An idle connection is looked at before it is used again, which a turn that is over would not
   // do.
   if (turn::is_over()) co_await turn::give_way();

@@ -52,8 +52,9 @@ struct client_options {
   // From the request's last byte to the end of the response's head.
   nanoseconds response_timeout = 30s;
   nanoseconds idle_connection = 90s;  // an unused pooled connection is closed after this
-  // Further requests wait their turn, bounded by response_timeout.
-  std::size_t max_connections = 64;
+  // Further requests wait their turn, bounded by response_timeout. Streams are counted by
+  // themselves, so that no number of them keeps a request waiting.
+  std::size_t max_connections = 64, max_streams = 2'000;
   // Kept for idle_connection; what a burst needed beyond them is closed after spare_connection.
   std::size_t max_idle_connections = 8;
   nanoseconds spare_connection = 5s;

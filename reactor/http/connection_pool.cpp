@@ -43,10 +43,10 @@ awaitable<void> run(loop& l, connect_plan plan, steady_time deadline, finishing 
 connection_pool::connection_pool(loop& l, client_options options)
     : loop_(l),
       options_(std::move(options)),
-      turn_(l),
+      moments_(l, options_.max_connections),
+      streams_(l, options_.max_streams),
       ended_(l),
       introduced_(l),
-      permits_(options_.max_connections),
       peer_(std::make_shared<allowance>()),
       reaper_(l, [this] { reap(); }) {
   new_session();
@@ -56,20 +56,22 @@ connection_pool::~connection_pool() {
   session_->on_ready = nullptr;
 }
 
-void connection_pool::release_permit() {
-  if (turn_.size() > 0) {
-    turn_.wake_one();  // the permit goes along
+void connection_pool::release_permit(request::lasts of) {
+  permits& all = permits_of(of);
+  if (all.turn.size() > 0) {
+    all.turn.wake_one();  // the permit goes along
   } else {
-    ++permits_;
+    ++all.left;
   }
 }
 
-awaitable<bool> connection_pool::acquire(steady_time deadline) {
-  if (permits_ > 0) {
-    --permits_;
+awaitable<bool> connection_pool::acquire(request::lasts of, steady_time deadline) {
+  permits& all = permits_of(of);
+  if (all.left > 0) {
+    --all.left;
     co_return true;
   }
-  const woken how = co_await turn_.wait(deadline);
+  const woken how = co_await all.turn.wait(deadline);
   co_return how == woken::by_call;
 }
 
@@ -222,7 +224,8 @@ void connection_pool::begin_stop() {
 awaitable<void> connection_pool::stop() {
   begin_stop();
   for (connection* c : in_use_) c->w.stream().close();
-  while (turn_.size() > 0) turn_.wake_one();
+  for (permits* all : {&moments_, &streams_})
+    while (all->turn.size() > 0) all->turn.wake_one();
   end_introduction();
   co_await tasks_.cancel_and_join();
   while (requests_ > 0) co_await ended_.wait();

@@ -28,7 +28,7 @@ struct connection {
 
 /// The connections of a client, shared with its requests under way. They are counted by permits:
 /// one per request, so that max_connections bounds both, because a new connection is made only
-/// while none is idle.
+/// while none is idle. Streams have permits of their own (max_streams).
 class connection_pool : public std::enable_shared_from_this<connection_pool> {
 public:
   connection_pool(loop& l, client_options options);
@@ -39,19 +39,24 @@ public:
   /// The right to use one connection; given back, or handed to whoever waits longest, at its end.
   class permit {
   public:
-    explicit permit(std::shared_ptr<connection_pool> from) noexcept : from_(std::move(from)) {}
+    permit(std::shared_ptr<connection_pool> from, request::lasts of) noexcept
+        : from_(std::move(from)), of_(of) {}
     permit(permit&& other) noexcept = default;
     permit& operator=(permit&&) = delete;
     ~permit() {
-      if (from_) from_->release_permit();
+      if (from_) from_->release_permit(of_);
     }
 
   private:
     std::shared_ptr<connection_pool> from_;
+    request::lasts of_;
   };
 
   /// False when the deadline came first; else the caller makes a permit of it.
-  awaitable<bool> acquire(steady_time deadline);
+  awaitable<bool> acquire(request::lasts of, steady_time deadline);
+  std::size_t most(request::lasts of) const noexcept {
+    return of == request::lasts::as_a_stream ? options_.max_streams : options_.max_connections;
+  }
   /// The most recently used connection that is still good, so that the others can age; null when
   /// there is none.
   std::unique_ptr<connection> take_idle();
@@ -97,7 +102,16 @@ public:
   fault stopped() const;
 
 private:
-  void release_permit();
+  /// The permits of requests, or those of streams.
+  struct permits {
+    permits(loop& l, std::size_t most) : turn(l), left(most) {}
+    waiters turn;
+    std::size_t left;
+  };
+  permits& permits_of(request::lasts of) noexcept {
+    return of == request::lasts::as_a_stream ? streams_ : moments_;
+  }
+  void release_permit(request::lasts of);
   /// When the longest unused one is closed.
   steady_time next_close() const;
   void reap();
@@ -108,8 +122,8 @@ private:
 
   loop& loop_;
   client_options options_;
-  waiters turn_, ended_, introduced_;
-  std::size_t permits_;
+  permits moments_, streams_;
+  waiters ended_, introduced_;
   std::shared_ptr<allowance> peer_;
   std::size_t open_ = 0;
   std::size_t requests_ = 0;
@@ -118,7 +132,7 @@ private:
   bool introducing_ = false;  // the first connection is on its way to a session
   bool no_session_ = false;   // the server offers none
   std::shared_ptr<tls_resumption> session_;
-  std::shared_ptr<tls_context> context_;  // kept between connections
+  std::shared_ptr<tls_context> context_;           // kept between connections
   std::vector<std::unique_ptr<connection>> idle_;  // the longest unused first
   expiry reaper_;
   std::list<connection*> in_use_;

@@ -3,6 +3,7 @@
 #include "reactor/plain/secret.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ struct request {
   headers fields;
   std::string body;
   secret authorization = {};  // the field's value; goes onto the wire and into no other text
+  /// A stream's answer goes on for as long as both sides like, as a watch's does.
+  enum class lasts : std::uint8_t { a_moment, as_a_stream } answer = lasts::a_moment;
 };
 
 /// A response whose body is at hand.

@@ -67,28 +67,42 @@ std::size_t scheme_length(std::string_view before, std::string_view text) {
   return 0;
 }
 
+/// Whether a parameter or member of that name carries a credential by its last word: "token",
+/// "private_token", "X-Amz-Signature", "sessionToken".
+bool ends_in_credential(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> words = {
+      "token", "password", "passwd", "secret", "signature", "sig", "api_key", "apikey"};
+  for (std::string_view word : words) {
+    if (name.size() < word.size()) continue;
+    const std::string_view last = name.substr(name.size() - word.size());
+    if (!same_letters(last, word)) continue;
+    const std::string_view before = name.substr(0, name.size() - word.size());
+    if (before.empty() || before.back() == '_' || before.back() == '-' ||
+        std::isupper(static_cast<unsigned char>(last.front())))
+      return true;
+  }
+  return false;
+}
+
+/// The letters, digits, '_' and '-' that `text` begins with.
+std::string_view word_at_start(std::string_view text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), is_word);
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
 /// The length of "name=" at the start of `text` when the name is one that carries a credential.
 std::size_t parameter_length(std::string_view text) {
-  static constexpr std::array<std::string_view, 13> names = {
-      "token",  "access_token",  "refresh_token",   "id_token",        "password",
-      "passwd", "client_secret", "secret",          "x-amz-signature", "x-amz-security-token",
-      "sig",    "signature",     "x-goog-signature"};
-  for (std::string_view name : names) {
-    if (text.size() > name.size() && text[name.size()] == '=' &&
-        same_letters(text.substr(0, name.size()), name))
-      return name.size() + 1;
-  }
-  return 0;
+  const std::string_view name = word_at_start(text);
+  const bool is_parameter = name.size() < text.size() && text[name.size()] == '=';
+  return is_parameter && ends_in_credential(name) ? name.size() + 1 : 0;
 }
 
 /// The length of `name": "` at the start of `text`, a member of a JSON document, when the name is
 /// one that carries a credential. A document inside another text has its quotes escaped.
 std::size_t member_length(std::string_view text) {
-  static constexpr std::array<std::string_view, 17> names = {
-      "token",         "access_token",   "accesstoken",   "refresh_token", "refreshtoken",
-      "id_token",      "idtoken",        "identitytoken", "registrytoken", "password",
-      "passwd",        "secret",         "client_secret", "clientsecret",  "auth",
-      "clientkeydata", "client-key-data"};
+  static constexpr std::array<std::string_view, 9> names = {
+      "accesstoken",  "refreshtoken", "idtoken",       "identitytoken",  "registrytoken",
+      "clientsecret", "auth",         "clientkeydata", "client-key-data"};
   const auto past_blanks = [&](std::size_t at) {
     return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
   };
@@ -96,14 +110,13 @@ std::size_t member_length(std::string_view text) {
     if (at < text.size() && text[at] == '\\') ++at;
     return at < text.size() && text[at] == '"' ? at + 1 : 0;
   };
-  for (std::string_view name : names) {
-    if (!same_letters(text.substr(0, name.size()), name)) continue;
-    const std::size_t named = past_quote(name.size());
-    if (named == 0) continue;
-    const std::size_t colon = past_blanks(named);
-    return colon < text.size() && text[colon] == ':' ? past_quote(past_blanks(colon + 1)) : 0;
-  }
-  return 0;
+  const std::string_view name = word_at_start(text);
+  const bool is_one =
+      std::ranges::any_of(names, [&](std::string_view known) { return same_letters(name, known); });
+  const std::size_t named = is_one || ends_in_credential(name) ? past_quote(name.size()) : 0;
+  if (named == 0) return 0;
+  const std::size_t colon = past_blanks(named);
+  return colon < text.size() && text[colon] == ':' ? past_quote(past_blanks(colon + 1)) : 0;
 }
 
 /// Where the text ends that begins at `from`, behind its opening quote.

@@ -189,7 +189,7 @@ TEST(Deploy, ValuesReachWhatTheyName) {
         "port: metrics", "service-limits"}},
       {{"controller.enabled=false,tenants.enabled=true,serviceLimits.namespaces={kube-system,"
         "argo}"},
-       {"name: bootc-operator-service-limits", "\"kube-system\", \"argo\"]'"},
+       {"name: bootc-operator-service-limits", "\"bootc-operator-daemon\", \"argo\"]'"},
        {"it is no kubeconfig"}},
       {{"pullSecrets={pull,other}"}, {"resourceNames: [\"pull\",\"other\"]"}, {"rules: []"}},
       {{"daemon.namespace=nodes,daemon.createNamespace=false"},

@@ -303,7 +303,7 @@ std::vector<combination> combinations() {
   times({{""}, {"controller.enabled=false"}, {"daemon.enabled=false"}});
   times({{""}, {"daemon.asKubelet=true"}});
   times({{""}, {"fleet.namespace=clusters", "clusters"}, {"fleet.from=self"}});
-  times({{""}, {"daemon.namespace=bootc-operator"}});
+  times({{""}, {"daemon.namespace=bootc-operator,serviceLimits.namespaces={prod}"}});
   times(
       {{""},
        {"pullSecrets={pull},controller.policies=rules,tenants.enabled=true,watchCluster.secretName="
@@ -406,11 +406,18 @@ TEST(RightsGraph, WhatTheServiceRunsIsNeverBesideAKubeconfigOrADaemon) {
         "serviceLimits.namespaces={kube-system,prod}", "fleet.namespace=clusters",
         "watchCluster.secretName=home", "discovery.namespace=found",
         "watchCluster.secretName=home,watchCluster.secretNamespace=homes,daemon.namespace=nodes",
-        "watchCluster.secretName=home,fleet.namespace=clusters,compat=krypton"}) {
+        "watchCluster.secretName=home,fleet.namespace=clusters,compat=krypton",
+        "serviceLimits.namespaces={prod},controller.extraArgs={--records-namespace=helm-records}",
+        "controller.extraArgs={--region-secret-namespaces=regions\\,more\\,*,--v}",
+        "controller.extraArgs={--reserved-namespaces=mine\\, theirs,--notes-namespace=notes}",
+        "controller.extraArgs={--watch-kubeconfig-secret-namespace=homes}"}) {
     const installation what("tenants.enabled=true" + std::string(values.empty() ? "" : ",") +
                             values);
     const std::set<std::string> closed = what.closed_to_the_service();
-    std::set<std::string> kept;
+    std::set<std::string> kept{system_ns};
+    for (const char* ns :
+         {"helm-records", "regions", "more", "mine", "theirs", "notes", "homes", "prod"})
+      if (values.find(ns) != values.npos) kept.insert(ns);
     for (const char* kind : {"Deployment", "DaemonSet"})
       for (const rbac::object_ptr& o : what.of_kind(kind)) kept.insert(namespace_of(o));
     for (const rbac::object_ptr& o : what.of_kind("RoleBinding")) {
@@ -423,16 +430,19 @@ TEST(RightsGraph, WhatTheServiceRunsIsNeverBesideAKubeconfigOrADaemon) {
       for (const json::value& arg :
            o->at("spec").at("template").at("spec").at("containers").at(0).at("args").as_array()) {
         const std::string text(arg.as_string());
-        if (text.starts_with("--reserved-namespaces=")) reserved = text.substr(22) + ",";
+        if (text.starts_with("--reserved-namespaces=")) reserved += text.substr(22) + ",";
       }
+    EXPECT_EQ(reserved.find(",*"), std::string::npos) << "it is no namespace";
     for (const std::string& ns : kept) {
       EXPECT_TRUE(closed.contains(ns)) << values << ": the policy opens " << ns;
       // The service knows its own and that of the fleet's Secrets by other flags.
-      if (ns.find("daemon") != ns.npos || ns == "nodes" || ns == "homes") {
+      if (ns.find("daemon") != ns.npos || ns == "nodes" || ns == "homes" || ns == "theirs") {
         EXPECT_NE(("," + reserved).find("," + ns + ","), std::string::npos) << values << ": " << ns;
       }
     }
   }
+  const installation opened("tenants.enabled=true,serviceLimits.openKubeSystem=true");
+  EXPECT_FALSE(opened.closed_to_the_service().contains(system_ns));
   const installation usual("tenants.enabled=true");
   for (const rbac::object_ptr& o : usual.of_kind("DaemonSet"))
     EXPECT_EQ(namespace_of(o), helm::placed::daemon_namespace(release_ns));

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -188,6 +189,60 @@ TEST_P(EveryHostileFunction, EndsWithWhatAnotherMadeAsLargeAsItMay) {
       at = f.count ? (at + 1) % f.count : 0;
     }
     EXPECT_EQ(end_of(actions), "") << name;
+  }
+}
+
+/// The call of `name` that makes the most with a few of the steps, so that most are left for what
+/// follows.
+std::string largest_call_of(std::string_view name, const value& values) {
+  std::string out;
+  std::size_t most = 0;
+  for (const std::string& call : calls_of(name)) {
+    const std::string said =
+        rendered("fail (print (len (print (" + call + "))))", values, few_steps / 8);
+    const auto at = said.rfind("fail: ");
+    const std::size_t made =
+        at == said.npos ? 0 : std::strtoull(said.c_str() + at + 6, nullptr, 10);
+    if (made <= most) continue;
+    most = made;
+    out = "(" + call + ")";
+  }
+  return out;
+}
+
+/// Functions in pairs: what one made as large as it may be goes into each place of the other. Each
+/// has some partners; all of them, which takes an hour, with WINDLASS_ALL_PAIRS=1.
+TEST_P(EveryHostileFunction, EndsWithWhatItsPartnersMade) {
+  const bool all = std::getenv("WINDLASS_ALL_PAIRS") != nullptr;
+  const std::vector<std::string_view> names = function_names();
+  std::vector<std::string> made;
+  {
+    const reactor::memory_may_be_refused here;
+    const value values = hostile_values();
+    for (const auto name : names) made.push_back(largest_call_of(name, values));
+  }
+  const std::size_t partners = all ? names.size() : 4;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i % shares != GetParam()) continue;
+    const function& f = *find_function(names[i]);
+    std::vector<std::string> actions;
+    for (std::size_t n = 1; n <= partners; ++n) {
+      // Steps that share no factor with the count of functions reach each of them.
+      const std::string& by = made[(i + n * 37) % names.size()];
+      for (std::size_t at = 0; at < f.count && !by.empty(); ++at) {
+        std::string call(names[i]);
+        for (std::size_t j = 0; j < f.count; ++j)
+          call += " " + (j == at ? by : fillings(f.params[j]).front());
+        actions.push_back(std::move(call));
+      }
+    }
+    constexpr std::size_t at_once = 40;
+    for (std::size_t from = 0; from < actions.size(); from += at_once) {
+      const auto first = actions.begin() + static_cast<std::ptrdiff_t>(from);
+      const auto last =
+          first + static_cast<std::ptrdiff_t>(std::min(at_once, actions.size() - from));
+      EXPECT_EQ(end_of({first, last}), "") << names[i];
+    }
   }
 }
 

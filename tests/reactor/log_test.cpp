@@ -157,6 +157,13 @@ TEST(Redact, HidesUserInformationTokensAndNamedParameters) {
   EXPECT_EQ(redact("Authorization: Bearer abcdefgh.ijk"), "Authorization: Bearer ***");
   EXPECT_EQ(redact("basic dXNlcjpwYXNz, x"), "basic ***, x");
   EXPECT_EQ(redact("/v2/x?token=abc&n=1"), "/v2/x?token=***&n=1");
+  for (const char* name :
+       {"private_token", "job-token", "sessionToken", "X-Amz-Signature", "x-oss-security-token",
+        "X-Goog-Signature", "sig", "api_key", "db_password", "clientSecret"})
+    EXPECT_EQ(redact(std::string("/x?a=1&") + name + "=abc&n=1"),
+              std::string("/x?a=1&") + name + "=***&n=1");
+  for (const char* harmless : {"/x?design=new&n=1", "tokens=5", "config=a", "secretName=pull"})
+    EXPECT_EQ(redact(harmless), harmless);
   EXPECT_EQ(redact("sent eyJhbGciOi.eyJzdWI.c2ln here"), "sent *** here");
   EXPECT_EQ(redact("https://host/path?n=1"), "https://host/path?n=1");
   EXPECT_EQ(redact("a bearer of news"), "a bearer of news");
@@ -180,6 +187,8 @@ TEST(Redact, HidesMembersOfDocumentsThatCarryCredentials) {
   EXPECT_EQ(redact(R"(said "{\"password\":\"p w\",\"x\":1}")"),
             R"(said "{\"password\":\"***\",\"x\":1}")");
   EXPECT_EQ(redact(R"({"identitytoken":"cut off)"), R"({"identitytoken":"***)");
+  EXPECT_EQ(redact(R"({"private_token":"a","sessionToken":"b","db-password":"c"})"),
+            R"({"private_token":"***","sessionToken":"***","db-password":"***"})");
   for (const char* harmless :
        {R"({"secretName":"pull"})", R"({"secret":7,"token":null})", R"("token" is missing)"})
     EXPECT_EQ(redact(harmless), harmless);

@@ -220,6 +220,72 @@ TEST_F(RegistryClient, EndsAListOfTagsThatGoesInCircles) {
   EXPECT_EQ(tags().error().text, wrong);
 }
 
+/// Short in the text, and large in memory.
+std::string many_values(std::size_t n) {
+  std::string out = "[[]";
+  for (std::size_t i = 1; i < n; ++i) out += ",[]";
+  return out + "]";
+}
+
+TEST_F(RegistryClient, ReadsNoMoreValuesThanItsAnswersNeed) {
+  fake.before = [](const request& r) -> std::optional<response> {
+    if (r.target.find("/tags/") != r.target.npos)
+      return respond(200, R"({"tags":)" + many_values(1'000'000) + "}");
+    return respond(200, R"({"schemaVersion":2,"layers":[],"x":)" + many_values(300'000) + "}");
+  };
+  EXPECT_EQ(tags().error().text,
+            "the registry's list of tags is not valid: it has more than 100000 values");
+  EXPECT_THAT(manifest().error().text, HasSubstr("manifest has more than 50000 values"));
+  std::optional<answer<std::string>> digest;
+  with([&](client& c) -> awaitable<void> {
+    digest.emplace(co_await c.current_digest(at, std::string()));
+  });
+  EXPECT_THAT(digest->error().text, HasSubstr("manifest has more than 50000 values"));
+  fake.before = [](const request&) {
+    return respond(200,
+                   R"({"schemaVersion":2,"layers":[],"x":")" + std::string(2u << 20, 'x') + "\"}");
+  };
+  with([&](client& c) -> awaitable<void> {
+    digest.emplace(co_await c.current_digest(at, std::string()));
+  });
+  EXPECT_THAT(digest->error().text, HasSubstr("larger than 1048576 bytes"));
+}
+
+TEST_F(RegistryClient, KeepsTagsThatAReferenceCouldNameAndSomeMegabytesOfThem) {
+  int page = 0;
+  std::size_t of_each = 0, on_a_page = 0;
+  fake.before = [&](const request&) {
+    std::string all = "\"1.0.0\"";
+    for (std::size_t i = 0; i < on_a_page; ++i)
+      all +=
+          ",\"" + std::to_string(page) + "-" + std::to_string(i) + std::string(of_each, 'x') + "\"";
+    reactor::http::response r = respond(200, "{\"tags\":[" + all + "]}");
+    if (++page < 60)
+      r.fields.add("Link", "</v2/p/app/tags/list?n=" + std::to_string(page) + ">; rel=\"next\"");
+    return r;
+  };
+  of_each = 2u << 20;
+  on_a_page = 1;
+  EXPECT_THAT(tags().error().text, HasSubstr("has no end of its list"));
+  EXPECT_LE(page, 20) << "no such tag is kept";
+  page = 0;
+  of_each = 110;
+  on_a_page = 1'000;
+  EXPECT_THAT(tags().error().text, HasSubstr("lists more tags"));
+  EXPECT_LE(page, 40);
+}
+
+TEST_F(RegistryClient, QuotesALineOfARefusalHoweverLongItIs) {
+  std::string said = std::string(2'000, 'm') + "\\nsecond";
+  fake.before = [&](const request&) {
+    return respond(403, R"({"errors":[{"code":"DENIED","message":")" + said + R"("}]})");
+  };
+  EXPECT_LE(manifest().error().text.size(), 700u);
+  EXPECT_THAT(manifest().error().text, HasSubstr("denied: mmmm"));
+  said = std::string(3u << 20, 'm');
+  EXPECT_THAT(manifest().error().text, HasSubstr("an answer of 31457"));
+}
+
 TEST_F(RegistryClient, AsksItselfForTheNextPageWhateverItCallsItself) {
   fake.tags = {"a", "b", "c"};
   fake.tags_per_page = 1;

@@ -89,6 +89,18 @@ TEST(ImageRef, RefusesWhatIsNotCanonicalOrMalformed) {
     EXPECT_FALSE(parse_image_ref(bad)) << bad;
 }
 
+/// A daemon gives it to `bootc switch` as the last word of a command on the host.
+TEST(ImageRef, IsNoOptionOfACommandAndNoMoreThanAWord) {
+  const std::string digest = "@sha256:" + std::string(64, 'a');
+  for (const char* text :
+       {"--retain", "--target=a.io/b", "-a.io/b", "--a.io/b", "a.io/b --apply", "a.io/b\n--apply",
+        "a.io/$HOME", "a.io/${HOME}", "a.io/%h", "a.io/b;c", "a.io/`b`", "a.io/b\t", " a.io/b",
+        "a.io/..", "a.io/../b", "a.io/b%2fc"}) {
+    EXPECT_FALSE(parse_image_ref(text)) << text;
+    EXPECT_FALSE(parse_image_ref(text + digest)) << text;
+  }
+}
+
 TEST(ImageRef, AcceptsTheLongestPathAndTag) {
   EXPECT_TRUE(parse_image_ref("quay.io/" + std::string(255, 'a') + ":" + std::string(128, 't')));
 }

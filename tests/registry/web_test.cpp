@@ -85,6 +85,26 @@ TEST_F(Web, NoticesABodyThatIsCutShort) {
   ASSERT_FALSE(got);
 }
 
+TEST_F(Web, RemembersFewOfTheServersThatItIsSentTo) {
+  run([&]() -> awaitable<void> {
+    int n = 0;
+    told_server shop(l, "shop", 80, [&](const request&) {
+      return respond(302, "", {{"Location", "http://cdn-" + std::to_string(n++) + "/x"}});
+    });
+    web w(l, env());
+    for (int i = 0; i < 300; ++i) {
+      web_request r;
+      r.url = "http://shop/a";
+      auto got = co_await w.ask(std::move(r));
+      EXPECT_FALSE(got);
+    }
+    EXPECT_EQ(n, 300);
+    EXPECT_LE(w.servers(), 64u);
+    co_await w.stop();
+    co_await shop.stop();
+  });
+}
+
 TEST_F(Web, FollowsRedirectsWithoutTakingCredentialsElsewhere) {
   run([&]() -> awaitable<void> {
     told_server shop(l, "shop", 80, [](const request& r) {

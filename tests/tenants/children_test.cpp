@@ -520,6 +520,29 @@ TEST_F(ChartChildren, ReadAnIndexAsItComesAndKeepOneChart) {
   EXPECT_EQ(ended("memory") + ended("signal") + ended("exit") + ended("answer"), 0);
 }
 
+TEST_F(ChartChildren, KeepNoMoreOfAnIndexThanAChartsVersionsNeed) {
+  with_children(options(), [&](reactor::loop& l, chart_children&) -> awaitable<void> {
+    for (const std::size_t of_each : {100u, 10'000u}) {
+      index_job job;
+      job.chart = "web";
+      job.shown = "test";
+      job.memory_bytes = 32u << 20;
+      index_stream index(l, std::move(job));
+      std::string text = "entries:\n  web:\n";
+      for (int i = 0; i < 300; ++i)
+        text += "  - {name: web, version: 1.2." + std::to_string(i) + ", urls: [\"" +
+                std::string(of_each, 'u') + "\"]}\n";
+      auto put = co_await index.put(std::move(text));
+      EXPECT_TRUE(put);
+      const index_job::answer read = co_await index.finish();
+      const bool few = of_each == 100;
+      EXPECT_EQ(read.offers.size(), few ? 300u : 0u) << read.problem;
+      EXPECT_EQ(read.problem,
+                few ? "" : "test: the versions of chart web take more than 2097152 bytes");
+    }
+  });
+}
+
 TEST_F(ChartChildren, StopEndsThoseThatWouldWorkForEver) {
   chart_children::options o = options();
   o.limits.processor = std::chrono::hours(1);

@@ -2,6 +2,7 @@
 
 #include "bench/child.hpp"
 #include "bench/fleet/served_fleet.hpp"
+#include "bench/hostile/server_host.hpp"
 #include "bench/hostile/siege/strangers.hpp"
 #include "bench/measure.hpp"
 #include "bench/quiet_server.hpp"
@@ -10,6 +11,8 @@
 #include "k8s/sim/server.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/net/certificates.hpp"
+#include "reactor/net/tls.hpp"
 #include "reactor/plain/spawn.hpp"
 #include "reactor/system/private_folder.hpp"
 #include "reactor/task_group.hpp"
@@ -80,7 +83,12 @@ int run_surroundings(std::size_t stranger) {
       theirs(k8s::sim::options_on(l)), repository(k8s::sim::options_on(l)),
       registry(k8s::sim::options_on(l)), elsewhere(k8s::sim::options_on(l));
   const k8s::sim::server::settings anywhere{{"127.0.0.1", 0}, nullptr};
-  k8s::sim::server front(l, anywhere), other(l, anywhere), oci(l, anywhere);
+  // Charts come from registries by TLS alone.
+  auto proof = std::make_shared<reactor::tls_server_settings>();
+  proof->certificate_pem = good_certificate().certificate_pem;
+  proof->key_pem = good_certificate().key_pem;
+  k8s::sim::server front(l, anywhere), other(l, anywhere),
+      oci(l, k8s::sim::server::settings{{"127.0.0.1", 0}, proof});
   for (auto& [api, prefix] : std::map<k8s::sim::api_server*, std::string>{
            {&home, "/home"}, {&good, "/good"}, {&theirs, "/theirs"}, {&repository, "/charts"}})
     front.add(*api, prefix);
@@ -110,11 +118,18 @@ int run_surroundings(std::size_t stranger) {
   put_kubeconfig(home, "good", front.url("/good"));
   put_kubeconfig(home, "theirs", front.url("/theirs"));
   attacker.begin(all);
+  std::size_t asked = 0;
+  registry.before = [&asked, answers = registry.before](const k8s::sim::request& r) {
+    ++asked;
+    return answers ? answers(r) : std::nullopt;
+  };
   home.before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
     if (r.path != told) return std::nullopt;
     k8s::sim::answer a;
-    a.body =
-        json::serialize(json::object{{"damage", damage_to(all, shown)}, {"ready", is_ready(good)}});
+    a.body = json::serialize(json::object{{"damage", damage_to(all, shown)},
+                                          {"ready", is_ready(good)},
+                                          {"asked", asked},
+                                          {"authority", authority().certificate_pem}});
     return a;
   };
   reactor::task_group tasks(l);
@@ -196,7 +211,8 @@ public:
   }
 
   reactor::awaitable<void> go(siege_outcome& out, reactor::nanoseconds at_work) {
-    begin();
+    const json::object around = co_await ask(home_, told);
+    begin(around);
     const reactor::steady_time began = loop_.now();
     bool lives = true, is_good = false, is_up = false;
     while (lives && loop_.now() < began + longest) {
@@ -219,14 +235,14 @@ public:
     out.stood = is_good;
     const std::string metrics = co_await fetch(service_.number(), "/metrics");
     read_metrics(metrics, out);
-    const reactor::steady_time asked = loop_.now();
+    const reactor::steady_time stopped = loop_.now();
     ::kill(pid_, SIGTERM);
     while (::waitpid(pid_, nullptr, WNOHANG) == 0) {
-      if (loop_.now() > asked + 30s) ::kill(pid_, SIGKILL);
+      if (loop_.now() > stopped + 30s) ::kill(pid_, SIGKILL);
       co_await loop_.sleep_for(10ms);
     }
     pid_ = -1;
-    out.stop_s = seconds_of(loop_.now() - asked);
+    out.stop_s = seconds_of(loop_.now() - stopped);
     const json::object said = co_await ask(home_, told);
     const json::value* damage = said.if_contains("damage");
     out.damage = damage ? std::string(damage->as_string()) : "the surroundings are gone";
@@ -241,7 +257,10 @@ public:
   siege& operator=(const siege&) = delete;
 
 private:
-  void begin() {
+  void begin(const json::object& around) {
+    const fs::path trusted = fs::path(folder_.path()) / "authority.pem";
+    if (const json::value* pem = around.if_contains("authority"))
+      std::ofstream(trusted) << std::string_view(pem->as_string());
     const fs::path kubeconfig = fs::path(folder_.path()) / "kubeconfig";
     std::ofstream(kubeconfig) << kubeconfig_of(home_);
     const std::string charts = attacker_.is_oci
@@ -281,6 +300,9 @@ private:
                                            "--health-probe-bind-address",
                                            probes_.address()};
     r.argv.insert(r.argv.end(), program.begin(), program.end());
+    r.environment.emplace();
+    for (char** one = environ; *one; ++one) r.environment->emplace_back(*one);
+    r.environment->push_back("SSL_CERT_FILE=" + trusted.string());
     const int log = ::open(log_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     r.out = r.err = log;
     auto started = reactor::spawn(std::move(r));
@@ -310,8 +332,11 @@ private:
     }
     const bool has_chart =
         attacker_.holds == stranger_kind::tenant || attacker_.holds == stranger_kind::member;
-    if (!is_live || !has_chart) co_return is_live;
+    if (!is_live || (!has_chart && !attacker_.is_oci)) co_return is_live;
     const json::object said = co_await ask(home_, told);
+    // A registry that was never asked tried nothing.
+    const json::value* asked = said.if_contains("asked");
+    if (attacker_.is_oci) co_return asked && asked->is_int64() && asked->get_int64() > 0;
     const json::value* ready = said.if_contains("ready");
     co_return ready && ready->is_bool() && ready->get_bool();
   }

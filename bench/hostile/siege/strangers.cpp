@@ -493,6 +493,27 @@ void add_oci_registries(std::vector<stranger>& out) {
           return a;
         }}});
   row("two million tags", {{of_tags, says(tags(times(2'000'000, "\"1.0.0\",") + "\"1.0.0\""))}});
+  row("pages of one tag of four megabytes each",
+      {{of_tags, [n = 0](const request&, const surroundings&) mutable {
+          const std::string page = std::to_string(n++);
+          answer a = of_text(tags("\"" + page + std::string((4u << 20) - 4096, 'x') + "\""), 200,
+                             "application/json");
+          a.fields.emplace_back("Link",
+                                std::string("<") + of_tags + "?last=" + page + ">; rel=\"next\"");
+          return a;
+        }}});
+  const std::string lists = times(1'390'000, "[],") + "[]";  // four megabytes
+  row("a list of a million lists for tags", {{of_tags, says(tags(lists))}});
+  row("a manifest of a million lists",
+      {{of_tags, one_tag},
+       {of_manifest,
+        says("{\"x\":[" + lists + "]," + manifest_with(layer()).substr(1), manifest_type)}});
+  row("a refusal of four megabytes", {{"", [](const request&, const surroundings&) {
+                                         return of_text(
+                                             "{\"errors\":[{\"code\":\"DENIED\",\"message\":\"" +
+                                                 std::string((4u << 20) - 4096, 'm') + "\"}]}",
+                                             403, "application/json");
+                                       }}});
   row("tags of a megabyte each",
       {{of_tags, says(tags(times(20, "\"" + std::string(1u << 20, '1') + "\",") + "\"1.0.0\""))}});
   row("a manifest of sixty megabytes",

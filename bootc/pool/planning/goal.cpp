@@ -4,6 +4,7 @@
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/slot_capacity.hpp"
 #include "formats/digest.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace bootc::planning {
 namespace {
 
 using registry::parse_image_ref;
+
+/// A message of a status has 32 KiB, and an address that a registry redirects to may have more.
+constexpr std::size_t most_error_bytes = 2'048;
 
 refusal invalid(std::string why) {
   return {hold_code::invalid_spec, std::move(why), "the pool is corrected"};
@@ -79,7 +83,8 @@ std::optional<refusal> resolve(const pool_world& world, goal& out, std::vector<w
                : same           ? before.next_tag_resolution_time
                                 : std::string();
   if (tag && !tag->error.empty()) {
-    found.error = "cannot resolve \"" + ref + "\": " + tag->error;
+    found.error =
+        "cannot resolve \"" + ref + "\": " + reactor::printable(tag->error, most_error_bytes);
   } else if (const condition* was = find_condition(before.conditions, pool_condition::degraded);
              newest.empty() && was && was->reason == pool_reason::tag_resolution_error &&
              (was->observed_generation == 0 || was->observed_generation == pool.meta.generation)) {

@@ -46,14 +46,38 @@ when it has a dot or a colon, or is localhost. */}}
 {{- .Values.daemon.namespace | default (printf "%s-daemon" .Release.Namespace) -}}
 {{- end }}
 
-{{/* Namespaces, beside the release's and the fleet's, in which the service runs nothing, whatever serviceLimits.namespaces says: those of the
-daemons and of the kubeconfig of home. The admission policy and the service have them from here. */}}
-{{- define "windlass.closedNamespaces" -}}
+{{/* Namespaces that these flags name in controller.extraArgs. */}}
+{{- define "windlass.namespacesInFlags" -}}
+{{- $all := list }}
+{{- range .root.Values.controller.extraArgs }}
+{{- $flag := splitn "=" 2 . }}
+{{- if and $flag._1 (has $flag._0 $.flags) }}
+{{- range splitList "," $flag._1 }}
+{{- if regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" (trim .) }}
+{{- $all = append $all (trim .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $all | toJson }}
+{{- end }}
+
+{{/* Namespaces that the service is told of to stay out of: those of the daemons and of the kubeconfig of home. */}}
+{{- define "windlass.reservedNamespaces" -}}
 {{- $all := list (include "windlass.daemonNamespace" .) }}
 {{- if and .Values.controller.enabled .Values.watchCluster.secretName }}
 {{- $all = append $all (include "windlass.watchNamespace" .) }}
 {{- end }}
-{{- uniq $all | toJson }}
+{{- $flags := list "--reserved-namespaces" "--watch-kubeconfig-secret-namespace" }}
+{{- concat $all (include "windlass.namespacesInFlags" (dict "root" . "flags" $flags) | fromJsonArray) | uniq | toJson }}
+{{- end }}
+
+{{/* Namespaces, beside the release's and the fleet's, in which the admission policy lets the service run nothing. */}}
+{{- define "windlass.closedNamespaces" -}}
+{{- $flags := list "--namespace" "--notes-namespace" "--records-namespace" "--region-secret-namespaces" }}
+{{- $named := include "windlass.namespacesInFlags" (dict "root" . "flags" $flags) | fromJsonArray }}
+{{- $system := ternary list (list "kube-system") .Values.serviceLimits.openKubeSystem }}
+{{- concat $system (include "windlass.reservedNamespaces" . | fromJsonArray) $named .Values.serviceLimits.namespaces | uniq | toJson }}
 {{- end }}
 
 {{/* Where the kubeconfig of the cluster is that is home instead of this one. */}}

@@ -13,6 +13,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/plain/secret.hpp"
 #include "reactor/side_by_side.hpp"
+#include "reactor/turn.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -103,8 +104,8 @@ awaitable<void> deployments_at_home::begin() {
   // Both look at every object, so that many changes at once are one.
   for (;;) {
     changed_.reset();
-    show_phases();
-    let_regions_go();
+    co_await show_phases();
+    co_await let_regions_go();
     co_await on_.loop().sleep_for(all_looked_at_every);
     (void)co_await changed_.wait();
   }
@@ -191,6 +192,7 @@ std::optional<region_visit> deployments_at_home::visit_to(const k8s::object_key&
     o.limits = options_.limits;
     o.log = on_.log().with({{"region", secret.text()}});
     o.on_change = [this, secret] { region_changed(secret); };
+    o.absence_pause = [this] { return absence_pause(); };
     if (options_.does == units::mode::act) {
       cluster_view::options watched;
       watched.records = records_of(options_.wanted()->all);
@@ -222,6 +224,15 @@ std::optional<region_visit> deployments_at_home::visit_to(const k8s::object_key&
   return out;
 }
 
+/// Up to so many regions, each Secret is watched whether it is there or not. Beyond them, Secrets
+/// that are not there are asked for: 20 a second at most.
+nanoseconds deployments_at_home::absence_pause() const {
+  constexpr std::size_t watched_at_once = 64;
+  constexpr nanoseconds shortest = 30s, of_each = 50ms;
+  if (regions_.size() <= watched_at_once) return nanoseconds::zero();
+  return std::max(shortest, of_each * static_cast<nanoseconds::rep>(regions_.size()));
+}
+
 /// Those that go there or were there; a region that comes and goes is nothing to the others.
 void deployments_at_home::region_changed(const k8s::object_key& secret) {
   if (stopping_ || options_.does != units::mode::act) return;
@@ -239,26 +250,44 @@ void deployments_at_home::ask_instead(const k8s::object_key& secret) {
   });
 }
 
-void deployments_at_home::let_regions_go() {
+std::vector<deployments_at_home::key_type> deployments_at_home::all_keys() const {
+  std::vector<key_type> out;
+  objects_.each([&](const krypton_deployment& d) { out.push_back(d.meta.key()); });
+  return out;
+}
+
+bool deployments_at_home::is_named(const k8s::object_key& secret) const {
   const std::string ns = options_.wanted()->all.ns;
-  std::set<k8s::object_key> used;
-  objects_.each([&](const krypton_deployment& d) {
-    const k8s::object_key target = target_of(d, ns);
-    used.insert(target);
-    for (k8s::object_key& former : former_targets(d, target)) used.insert(std::move(former));
+  bool found = false;
+  objects_.each_by("region", noted_name(secret), [&](const krypton_deployment& d) {
+    found = found || target_of(d, ns) == secret;
   });
+  return found;
+}
+
+/// There may be ten thousand objects, each with a region of its own, so the loop is left between.
+awaitable<void> deployments_at_home::let_regions_go() {
+  std::set<k8s::object_key> used;  // beside those that objects name now
   for (const auto& [key, m] : known_)
     if (m.running) used.insert(m.running->to.secret);
-  for (auto it = regions_.begin(); it != regions_.end();) {
-    if (used.contains(it->first)) {
-      ++it;
-      continue;
+  const std::vector<key_type> keys = all_keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (const krypton_deployment* d = find_object(keys[i]))
+      for (k8s::object_key& one : former_targets(*d, {})) used.insert(std::move(one));
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+  }
+  std::vector<k8s::object_key> known;
+  for (const auto& [secret, r] : regions_) known.push_back(secret);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const auto it = regions_.find(known[i]);
+    if (it != regions_.end() && !used.contains(known[i]) && !is_named(known[i])) {
+      auto stop = [](std::unique_ptr<region> leaving) -> awaitable<void> {
+        co_await leaving->stop();
+      };
+      closing_.start("leave region " + it->first.text(), stop(std::move(it->second)));
+      regions_.erase(it);
     }
-    auto stop = [](std::unique_ptr<region> leaving) -> awaitable<void> {
-      co_await leaving->stop();
-    };
-    closing_.start("leave region " + it->first.text(), stop(std::move(it->second)));
-    it = regions_.erase(it);
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
   }
 }
 
@@ -377,14 +406,19 @@ void deployments_at_home::count(const under_way& me, const deployment_plan&,
   options_.metrics->get_counter(tenant_metrics::operations, std::move(labels)).add();
 }
 
-void deployments_at_home::show_phases() {
-  if (!options_.metrics || options_.does != units::mode::act) return;
+awaitable<void> deployments_at_home::show_phases() {
+  if (!options_.metrics || options_.does != units::mode::act) co_return;
   std::map<std::pair<std::string, std::string>, double> counts;
   for (const auto& was : shown_) counts[was] = 0;
   const std::string ns = options_.wanted()->all.ns;
-  objects_.each(
-      [&](const krypton_deployment& d) { ++counts[{phase_in(d), target_of(d, ns).text()}]; });
-  for (const auto& [of, n] : counts) {
+  const std::vector<key_type> keys = all_keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (const krypton_deployment* d = find_object(keys[i]))
+      ++counts[{std::string(phase_in(*d)), target_of(*d, ns).text()}];
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+  }
+  for (auto one = counts.begin(); one != counts.end(); ++one) {
+    const auto& [of, n] = *one;
     reactor::metric_labels labels{{"phase", of.first}, {"region", of.second}};
     reactor::gauge series = options_.metrics->get_gauge(tenant_metrics::deployments, labels);
     if (n > 0) {
@@ -394,6 +428,7 @@ void deployments_at_home::show_phases() {
       options_.metrics->drop(tenant_metrics::deployments, labels, series);
       shown_.erase(of);
     }
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
   }
 }
 

@@ -106,7 +106,11 @@ private:
   /// None while it is not known whether the region can be reached.
   std::optional<visit> visit_to(const k8s::object_key& secret);
   /// Closes those that nobody goes to any more.
-  void let_regions_go();
+  std::vector<key_type> all_keys() const;
+  /// An object goes there.
+  bool is_named(const k8s::object_key& secret) const;
+  awaitable<void> let_regions_go();
+  reactor::nanoseconds absence_pause() const;
   void region_changed(const k8s::object_key& secret);
   std::vector<k8s::object_key> former_targets(const krypton_deployment& d,
                                               const k8s::object_key& now) const;
@@ -175,7 +179,7 @@ private:
            const std::string& why = {}) const override;
   attempt_key attempt_of(const krypton_deployment& about, const visit& to,
                          const desired_release& wanted) const;
-  void show_phases();
+  awaitable<void> show_phases();
   /// What the next pass would find, of who only looks; none where the region says nothing in time.
   awaitable<std::optional<deployment_plan>> look(krypton_deployment d);
   awaitable<std::vector<units::plan_row>> look_at_all();

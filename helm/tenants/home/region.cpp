@@ -3,6 +3,7 @@
 #include "formats/digest.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/metadata_address.hpp"
@@ -42,6 +43,7 @@ awaitable<k8s::result<void>> nothing_more(k8s::engagement&) {  // borrowed
 
 region::region(reactor::loop& l, k8s::client& home, k8s::object_key secret, options o)
     : loop_(l),
+      home_(home),
       secret_key_(std::move(secret)),
       options_(std::move(o)),
       secret_(l, home, one_secret(secret_key_, options_.limits, options_.log)),
@@ -49,7 +51,6 @@ region::region(reactor::loop& l, k8s::client& home, k8s::object_key secret, opti
       closing_(l),
       tasks_(l) {
   secret_.on_change([this](const k8s::secret*, const k8s::secret*) { changed_.wake_all(); });
-  secret_.start();
   tasks_.start("region " + secret_key_.text(), follow());
 }
 
@@ -78,8 +79,32 @@ std::optional<edge_facts> region::way() const {
   return out;
 }
 
+awaitable<void> region::until_there() {
+  for (;;) {
+    const reactor::nanoseconds pause = options_.absence_pause();
+    if (pause <= reactor::nanoseconds::zero()) co_return;
+    k8s::list_options one;
+    one.ns = secret_key_.ns;
+    one.field_selector = k8s::field_is("metadata.name", secret_key_.name);
+    one.limit = 1;
+    one.metadata_only = true;
+    auto found = co_await home_.list(k8s::resources::secrets(), std::move(one));
+    const auto* items = found ? k8s::items_of(*found) : nullptr;
+    if (items && !items->empty()) co_return;
+    if (found && !known_) {
+      known_ = true;  // and its hash says that it is not there
+      options_.on_change();
+    }
+    co_await loop_.sleep_for(loop_.random().jitter(pause, 0.1));
+  }
+}
+
 awaitable<void> region::follow() {
   tried_since_ = loop_.now();
+  co_await until_there();
+  known_ = false;
+  tried_since_ = loop_.now();
+  secret_.start();
   (void)co_await secret_.synced(loop_.now() + patience);
   options_.on_change();  // without an answer that is one, too
   (void)co_await secret_.synced();

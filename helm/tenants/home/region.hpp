@@ -26,7 +26,9 @@ namespace helm::tenants {
 using reactor::awaitable;
 
 /// The cluster behind a Secret that a KryptonDeployment names, wherever it is and whatever its
-/// labels: the Secret is watched at home, and other bytes under the key reconnect.
+/// labels: the Secret is watched at home, and other bytes under the key reconnect. Where there are
+/// many regions, a Secret that is not there is asked for now and then instead: any author may name
+/// some, and each watch is a connection.
 /// Sharing   who works on it holds the connection; one that was replaced answers everything with a
 ///           fault and ends with its last user.
 /// Lifetime  loop and home client outlive it; co_await stop() before destruction.
@@ -41,6 +43,9 @@ public:
     std::optional<cluster_view::options> watched;
     /// What the way there is changed.
     std::function<void()> on_change;
+    /// How long a Secret that is not there is left alone before it is asked for again; zero: it is
+    /// watched.
+    std::function<reactor::nanoseconds()> absence_pause;
     /// The connection is about to end: what works on it is ended in order.
     std::function<awaitable<void>(const k8s::cluster& leaving)> before_end;
   };
@@ -66,11 +71,14 @@ public:
 
 private:
   awaitable<void> follow();
+  /// Until the Secret is there, or may be watched all the same.
+  awaitable<void> until_there();
   awaitable<void> reconnect(reactor::secret raw, std::string hash);
   void leave();
   awaitable<void> close(std::shared_ptr<k8s::cluster> leaving, std::shared_ptr<cluster_view> view);
 
   reactor::loop& loop_;
+  k8s::client& home_;
   k8s::object_key secret_key_;
   options options_;
   k8s::informer<k8s::secret> secret_;

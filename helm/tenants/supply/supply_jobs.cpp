@@ -5,6 +5,12 @@
 #include "reactor/loop.hpp"
 
 namespace helm::tenants {
+namespace {
+
+/// What is kept of an index for as long as the service runs. Five thousand versions take a third.
+constexpr std::size_t most_offers_bytes = 2u << 20;
+
+}  // namespace
 
 index_job::answer index_job::read(const text_source& pieces) const {
   answer out;
@@ -13,12 +19,20 @@ index_job::answer index_job::read(const text_source& pieces) const {
     out.problem = content.error().text;
     return out;
   }
+  std::size_t bytes = 0;
   for (const sources::chart_version& v : content->index.entries[chart]) {
     if (v.removed) continue;
     offer one;
     one.version = v.meta.version;
     one.digest = v.digest;
     if (!v.urls.empty()) one.url = v.urls.front();
+    bytes += sizeof one + one.version.size() + one.digest.size() + one.url.size();
+    if (bytes > most_offers_bytes) {
+      out.offers.clear();
+      out.problem = shown + ": the versions of chart " + chart + " take more than " +
+                    std::to_string(most_offers_bytes) + " bytes";
+      return out;
+    }
     out.offers.push_back(std::move(one));
   }
   return out;

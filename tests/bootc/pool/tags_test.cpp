@@ -101,6 +101,13 @@ TEST(TagResolution, NothingIsTouchedBeforeTheFirstAnswer) {
   EXPECT_EQ(plan.status.next_tag_resolution_time, "2026-11-21T12:05:00Z");
 }
 
+/// An API server takes no status with a message of more than 32 KiB.
+TEST(TagResolution, WhatARegistrySaysIsNeverTooLongForTheStatus) {
+  tagged s;
+  s.answer(0, std::string(100'000, 'x')).node("w1");
+  EXPECT_LT(degraded_of(s.plan().status).size(), 4'096u);
+}
+
 TEST(TagResolution, AFailureKeepsTheTargetAndTheRolloutGoesOn) {
   tagged s;
   s.stored('b').answer(0, "no route").member("w1", unit_state::staged);

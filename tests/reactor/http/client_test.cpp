@@ -321,6 +321,38 @@ TEST_F(Client, WaitsForAConnectionNoLongerThanForAnAnswer) {
   });
 }
 
+TEST_F(Client, NoNumberOfStreamsKeepsARequestWaiting) {
+  run([&]() -> awaitable<void> {
+    scripted_server peer(l, server_at, {answers("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx")});
+    client_options o = options();
+    o.max_connections = 1;
+    o.max_streams = 3;
+    client c(l, o);
+    std::vector<std::unique_ptr<exchange>> held;
+    for (int i = 0; i < 3; ++i) {
+      request watch = get("/watch");
+      watch.answer = request::lasts::as_a_stream;
+      auto one = co_await c.send(std::move(watch));
+      EXPECT_TRUE(one.has_value());
+      if (one) held.push_back(std::move(*one));
+    }
+    const steady_time start = l.now();
+    request moment = get("/");
+    auto got = co_await c.send(std::move(moment));
+    EXPECT_TRUE(got.has_value());
+    EXPECT_EQ(l.now(), start);
+    request more = get("/watch");
+    more.answer = request::lasts::as_a_stream;
+    auto refused = co_await c.send(std::move(more));
+    EXPECT_EQ(refused.error().code, errc::timed_out);
+    EXPECT_NE(refused.error().message().find("all 3 connections"), std::string::npos);
+    held.clear();
+    got->reset();
+    co_await c.stop();
+    co_await peer.stop();
+  });
+}
+
 TEST_F(Client, TimesOutWhenTheAnswerDoesNotCome) {
   const script silent = [](stream& s) -> awaitable<void> {
     (void)co_await read_head(s);

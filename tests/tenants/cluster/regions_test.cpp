@@ -635,6 +635,35 @@ TEST_F(KryptonAtHome, AtHomeOneNeedsNoRightOnNamespaces) {
   });
 }
 
+/// Each author names what he likes, and each Secret that is watched is a connection to home.
+TEST_F(KryptonAtHome, ThreeHundredRegionsThatAreNotThereKeepNothingFromTheOthers) {
+  play([&]() -> awaitable<void> {
+    cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    home().put_namespace("other");
+    for (int i = 0; i < 300; ++i)
+      put("absent-" + std::to_string(i), "r" + std::to_string(i), "other");
+    auto windlass = run();
+    const bool told = co_await until(
+        [&] {
+          for (int i = 0; i < 300; ++i)
+            if (says("absent-" + std::to_string(i), "other") != "Error/EdgeUnavailable")
+              return false;
+          return true;
+        },
+        5min);
+    EXPECT_TRUE(told) << says("absent-0", "other") << " " << says("absent-299", "other");
+    put("shop", "eu");
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came) << says("shop");
+    put_way("r299-kubeconfig", "eu");
+    const bool there =
+        co_await until([&] { return says("absent-299", "other") == "Ready/Deployed"; }, 5min);
+    EXPECT_TRUE(there) << says("absent-299", "other");
+    co_await windlass->stop();
+  });
+}
+
 TEST_F(KryptonAtHome, ARegionThatNobodyNamesAnyMoreIsLetGo) {
   play([&]() -> awaitable<void> {
     member& eu = cluster("eu");
