@@ -1,12 +1,13 @@
 #include "registry/client.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/go/text.hpp"
-#include "formats/go/value.hpp"
-#include "formats/json/json.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/plain/secret.hpp"
+#include "registry/document.hpp"
 #include "registry/rules.hpp"
 #include "registry/url.hpp"
+
+#include <boost/json.hpp>
 
 #include <functional>
 #include <set>
@@ -15,7 +16,6 @@ namespace registry {
 
 using formats::digest_of;
 using formats::quote;
-using formats::read_json;
 
 namespace {
 
@@ -38,6 +38,17 @@ fault wrong_digest(const std::string& wanted, std::string_view bytes) {
 std::string promised(const web_answer& a) {
   std::string out(a.fields.get("Docker-Content-Digest"));
   return out.starts_with("sha256:") ? out : std::string();
+}
+
+/// Those that are text, of {"tags": […]}.
+std::vector<std::string> tags_in(const boost::json::value& page) {
+  std::vector<std::string> out;
+  const auto* answer = page.if_object();
+  const auto* list = answer ? answer->if_contains("tags") : nullptr;
+  if (list && list->is_array())
+    for (const auto& tag : list->get_array())
+      if (tag.is_string()) out.emplace_back(tag.get_string());
+  return out;
 }
 
 std::string scope_of(const oci_reference& r, const char* rights) {
@@ -137,13 +148,12 @@ awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
     auto got = co_await session_.ask(std::move(q));
     if (!got) co_return got.error();
     if (got->status != 200) co_return unexpected("GET", *got);
-    auto v = read_json(got->body);
-    if (!v) co_return failed(errc::malformed, "the registry's list of tags is not valid JSON");
+    boost::system::error_code wrong;
+    const auto page = read_document(formats::to_valid_utf8(got->body), wrong);
+    if (wrong) co_return failed(errc::malformed, "the registry's list of tags is not valid JSON");
     const std::size_t before = out.size();
-    const auto* list = v->find("tags");
-    if (list && list->is_list())
-      for (const auto& t : list->items())
-        if (t.is_string() && known.insert(t.text()).second) out.push_back(t.text());
+    for (std::string& tag : tags_in(page))
+      if (known.insert(tag).second) out.push_back(std::move(tag));
     idle = out.size() == before ? idle + 1 : 0;
     if (out.size() > tags_limit || idle > idle_pages_limit)
       co_return failed(errc::malformed, "the registry lists more tags of " + of.repository +

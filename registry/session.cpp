@@ -1,17 +1,18 @@
 #include "registry/session.hpp"
 
-#include "formats/go/text.hpp"
-#include "formats/go/value.hpp"
-#include "formats/json/json.hpp"
+#include "formats/json/member.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/date.hpp"
 #include "reactor/http/retry_after.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/hide.hpp"
 #include "reactor/system/files.hpp"
+#include "registry/document.hpp"
 #include "registry/url.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -21,8 +22,9 @@ namespace registry {
 
 using formats::lower;
 using formats::quote;
-using formats::read_json;
 using formats::replace_all;
+using formats::text_member;
+using formats::to_valid_utf8;
 
 namespace {
 
@@ -31,17 +33,18 @@ constexpr std::size_t token_bytes_limit = 1u << 20;
 /// What a registry says about a request it did not like: its own words, cut to a line.
 std::string registry_message(const web_answer& a) {
   std::string out;
-  if (auto v = read_json(a.body); v && v->is_map())
-    if (const auto* errors = v->find("errors"); errors && errors->is_list())
-      for (const auto& e : errors->items()) {
-        const auto* code = e.find("code");
-        const auto* message = e.find("message");
-        std::string line =
-            code && code->is_string() ? lower(replace_all(code->text(), "_", " ")) : "";
-        if (message && message->is_string() && !message->text().empty())
-          line += (line.empty() ? "" : ": ") + message->text();
-        if (!line.empty() && out.size() < 500) out += (out.empty() ? "" : "; ") + line;
-      }
+  boost::system::error_code failed;
+  const auto v = read_document(to_valid_utf8(a.body), failed);
+  const auto* body = v.if_object();
+  const auto* errors = body ? body->if_contains("errors") : nullptr;
+  if (errors && errors->is_array())
+    for (const auto& e : errors->get_array()) {
+      if (!e.is_object()) continue;
+      std::string line = lower(replace_all(text_member(e.get_object(), "code"), "_", " "));
+      if (const auto message = text_member(e.get_object(), "message"); !message.empty())
+        line += (line.empty() ? "" : ": ") + message;
+      if (!line.empty() && out.size() < 500) out += (out.empty() ? "" : "; ") + line;
+    }
   if (out.empty()) {
     const std::string text = status_text(a.status);
     out = text.size() > 4 ? text.substr(4) : text;

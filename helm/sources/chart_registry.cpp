@@ -11,7 +11,6 @@ namespace helm::sources {
 
 using ::registry::parse_oci_reference;
 using ::registry::tag_of;
-using ::registry::write_manifest;
 
 namespace {
 
