@@ -1,6 +1,7 @@
 #include "releases/rules/mapping.hpp"
 
 #include "releases/rules/answer_table.hpp"
+#include "releases/rules/ask.hpp"
 #include "releases/rules/hooks.hpp"
 #include "releases/rules/typical.hpp"
 #include "releases/rules/views.hpp"
@@ -155,22 +156,9 @@ reactor::awaitable<result<map_answer>> map_release(host& packs, subject s,
                               question->release->apps.size() + question->pools.size() * 10 +
                               question->tools.size() + 5 * question->known_tools.size() +
                               (question->catalogue ? question->catalogue->size() / 50 : 0);
-  std::vector<argument> arguments;
-  arguments.emplace_back(view_of(question));
-  const auto answer = std::make_shared<map_answer>();
-  judge accept = [answer, question](const value& proposed) -> result<void> {
-    auto read = read_map_answer(proposed, *question);
-    if (!read) return read.error();
-    *answer = std::move(*read);
-    return {};
-  };
-  auto made = co_await packs.call("release.map", std::move(s), std::move(arguments),
-                                  release_instructions(entries), std::move(accept));
-  if (!made) co_return made.error();
-  answer->pack = made->pack;
-  answer->version = made->version;
-  answer->cost = made->cost;
-  co_return std::move(*answer);
+  auto read = [question](const value& answer) { return read_map_answer(answer, *question); };
+  co_return co_await ask<map_answer>(packs, "release.map", std::move(s), question, entries,
+                                     std::move(read));
 }
 
 }  // namespace releases

@@ -3,6 +3,7 @@
 #include "formats/yaml/yaml.hpp"
 #include "policies/host/value_view.hpp"
 #include "releases/rules/answer_table.hpp"
+#include "releases/rules/ask.hpp"
 #include "releases/trains/hooks.hpp"
 
 #include <boost/json.hpp>
@@ -276,23 +277,12 @@ reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook 
                                                    value document, train_consent agreed) {
   const std::int64_t budget =
       unit_instructions + instructions_per_train + instructions_per_value * values_in(document);
-  std::vector<argument> arguments;
-  arguments.emplace_back(std::move(document));
-  const auto answer = std::make_shared<train_answer>();
-  judge accept = [answer, agreed = std::move(agreed)](const value& proposed) -> result<void> {
-    auto read = read_train_answer(proposed, agreed);
-    if (!read) return read.error();
-    *answer = std::move(*read);
-    return {};
+  auto read = [agreed = std::move(agreed)](const value& answer) {
+    return read_train_answer(answer, agreed);
   };
-  std::string name(name_of(which));
-  auto made = co_await packs.call(std::move(name), std::move(s), std::move(arguments), budget,
-                                  std::move(accept));
-  if (!made) co_return made.error();
-  answer->pack = made->pack;
-  answer->pack_version = made->version;
-  answer->cost = made->cost;
-  co_return std::move(*answer);
+  co_return co_await releases::ask<train_answer>(packs, std::string(name_of(which)), std::move(s),
+                                                 argument(std::move(document)), budget,
+                                                 std::move(read));
 }
 
 namespace {
@@ -460,20 +450,10 @@ reactor::awaitable<result<source_answer>> ask_sources(host& packs, subject s, st
     budget += instructions_per_byte * static_cast<std::int64_t>(text.size());
     texts.emplace(name, std::move(text));
   }
-  std::vector<argument> arguments;
-  arguments.emplace_back(
-      value(value::object{{"project", std::move(project)}, {"files", std::move(texts)}}));
-  const auto answer = std::make_shared<source_answer>();
-  judge accept = [answer](const value& proposed) -> result<void> {
-    auto read = releases::read_answer<source_answer>(proposed);
-    if (!read) return read.error();
-    *answer = std::move(*read);
-    return {};
-  };
-  auto made = co_await packs.call("train.sources", std::move(s), std::move(arguments), budget,
-                                  std::move(accept));
-  if (!made) co_return made.error();
-  co_return std::move(*answer);
+  value question = value::object{{"project", std::move(project)}, {"files", std::move(texts)}};
+  co_return co_await releases::ask<source_answer>(packs, "train.sources", std::move(s),
+                                                  argument(std::move(question)), budget,
+                                                  releases::read_answer<source_answer>);
 }
 
 }  // namespace trains
