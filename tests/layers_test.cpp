@@ -222,8 +222,8 @@ TEST(Layers, EveryFolderOfTheTableIsThereAndEveryNameInItIsKnown) {
           << name;
 }
 
-/// Who speaks Go's language: charts, the formats that Helm and Kubernetes read and write, what packs
-/// are given of them, and the embedded API server, whose patterns and times are Go's.
+/// Who speaks Go's language: charts, the formats that Helm and Kubernetes read and write, what
+/// packs are given of them, and the embedded API server, whose patterns and times are Go's.
 constexpr std::string_view speaking_go[] = {"formats/", "helm/", "policies/host/",
                                             "k8s/sim/objects/"};
 
@@ -233,8 +233,9 @@ std::set<std::string> headers_of_go() {
   each_file([&](const std::string& path, const fs::path& file) {
     if (!path.starts_with("formats/") || !path.ends_with(".hpp")) return;
     std::ifstream text(file);
+    std::set<std::string>& of_file = includes[path];
     for (std::string line; std::getline(text, line);)
-      if (const auto header = included(line)) includes[path].insert(*header);
+      if (const auto header = included(line)) of_file.insert(*header);
   });
   std::set<std::string> found;
   for (std::size_t before = 1; before != found.size();) {

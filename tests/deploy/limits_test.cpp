@@ -1,5 +1,5 @@
-// docs/reference/limits.md: rows that are made from constants of the program, and rows by hand whose
-// every figure is looked up in the source that says it.
+// docs/reference/limits.md: rows that are made from constants of the program, and rows by hand
+// whose every figure is looked up in the source that says it.
 #include "app/stop_guard.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/pool_status.hpp"
