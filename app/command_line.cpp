@@ -3,6 +3,7 @@
 #include "app/config_file.hpp"
 #include "app/help.hpp"
 #include "app/nearest.hpp"
+#include "formats/plain/nearest.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <CLI/CLI.hpp>
@@ -528,7 +529,7 @@ std::string path_of(const CLI::App& command) {
 std::string nearest_command(const CLI::App& app, const std::string& typed) {
   std::vector<std::string> names;
   for (const CLI::App* c : parsing::below(app)) names.push_back(c->get_name());
-  return nearest(typed, names);
+  return std::string(formats::nearest(names, typed));
 }
 
 void add_flags(const CLI::App& command, std::vector<std::string>& to) {

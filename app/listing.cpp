@@ -1,9 +1,12 @@
 #include "app/listing.hpp"
 
+#include "app/exit_code.hpp"
 #include "app/nearest.hpp"
 #include "formats/glob.hpp"
 #include "formats/json/path.hpp"
 #include "k8s/informer/selector.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -310,6 +313,19 @@ json::array listing::items() const {
   json::array out;
   for (const listed_object& o : objects_) out.push_back(o.document());
   return out;
+}
+
+int listing::show(const list_request& r, std::string_view kind, std::string_view bodies) {
+  if (auto chosen = choose(r); !chosen) return complain(chosen.error());
+  const bool wide = r.output == output_format::wide;
+  if (!r.output.is_machine())
+    return write_out(STDOUT_FILENO, text(r, wide ? any_width : output_columns())) ? success
+                                                                                  : failure;
+  json::array all;
+  for (const listed_object& one : objects_) all.push_back(one.body);
+  json::object body{{json::string_view(bodies.data(), bodies.size()), std::move(all)}};
+  body["items"] = items();
+  return write_document(kind.empty() ? std::move(body) : document(kind, std::move(body)), r.output);
 }
 
 std::vector<std::size_t> listing::changed(std::map<std::string, std::string>& last) const {

@@ -79,6 +79,9 @@ public:
   /// counted.
   page text(const list_request& r, std::size_t columns = any_width, std::size_t rows = 0) const;
   boost::json::array items() const;
+  /// Chooses and prints: the table, or a document of `kind` (empty: without one) with the objects
+  /// as `items` and, under the name that it had before, their bodies. Returns the exit code.
+  int show(const list_request& r, std::string_view kind, std::string_view bodies);
 
   /// The rows that differ from those of the last call, without heads: what --watch adds.
   std::vector<std::size_t> changed(std::map<std::string, std::string>& last) const;

@@ -3,8 +3,8 @@
 #include "app/api/assumed_targets.hpp"
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/conditions.hpp"
-#include "bootc/tags/tag_watcher.hpp"
 #include "bootc/pool/news.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "k8s/client/client.hpp"
 
 #include <algorithm>
@@ -17,16 +17,6 @@ using namespace std::chrono_literals;
 /// Beyond what a cluster is tested for (5,000 nodes); a change of a node is matched against every
 /// pool, and some steps of a pass over all nodes cannot be divided.
 constexpr std::size_t most_nodes = 10'000, most_pools = 1'000;
-
-k8s::informer_options all_of(const k8s::resource& r, std::size_t most,
-                             const k8s::watch_limits& limits, const reactor::logger& log) {
-  k8s::informer_options out;
-  out.collection = r;
-  out.log = log;
-  out.limits = limits;
-  out.limits.budget.most_objects = std::min(out.limits.budget.most_objects, most);
-  return out;
-}
 
 /// Its name stays known as long as it is there; a copy does not outlive a change.
 template <class View>
@@ -51,9 +41,10 @@ node_figures figures_of_nodes(const bootc_cluster::options& o) {
 bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
     : loop_(l),
       options_(std::move(o)),
-      pools_(l, api, all_of(node_pools(), most_pools, options_.limits, options_.log)),
-      bootc_nodes_(l, api, all_of(bootc_nodes(), most_nodes, options_.limits, options_.log)),
-      nodes_(l, api, all_of(k8s::resources::nodes(), most_nodes, options_.limits, options_.log)),
+      pools_(l, api, k8s::all_of(node_pools(), options_.limits, options_.log, most_pools)),
+      bootc_nodes_(l, api, k8s::all_of(bootc_nodes(), options_.limits, options_.log, most_nodes)),
+      nodes_(l, api,
+             k8s::all_of(k8s::resources::nodes(), options_.limits, options_.log, most_nodes)),
       figures_(options_.metrics && options_.rows && options_.does == options::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
                                                           "bootc", options_.name)
@@ -178,8 +169,7 @@ std::vector<std::string> bootc_cluster::pools() const {
   return out;
 }
 
-awaitable<std::optional<rollout_plan>> bootc_cluster::preview(std::string pool,
-                                                              plan_view of) {
+awaitable<std::optional<rollout_plan>> bootc_cluster::preview(std::string pool, plan_view of) {
   return reconciler_.preview(std::move(pool), of);
 }
 

@@ -1,6 +1,5 @@
 #include "compose/other_operators.hpp"
 
-#include "formats/go/time.hpp"
 #include "formats/json/member.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/resource.hpp"
@@ -18,13 +17,11 @@ namespace json = boost::json;
 
 /// A Lease that nobody renewed for so long, by its own clock, is not waited for when it is first
 /// seen: its holder went without releasing it.
-constexpr std::int64_t long_gone_seconds = 300;
+constexpr std::chrono::seconds long_gone{300};
 
 bool is_long_gone(const k8s::lease_record& lease, reactor::wall_time wall) {
-  const auto renewed = formats::parse_time("2006-01-02T15:04:05Z07:00", lease.renewed);
-  if (!renewed) return false;
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(wall.time_since_epoch());
-  return now.count() - renewed->seconds > long_gone_seconds;
+  const auto renewed = reactor::parse_rfc3339(lease.renewed);
+  return renewed && wall - *renewed > long_gone;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "formats/semver.hpp"
 
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/version_range.hpp"
 
 #include <re2/re2.h>

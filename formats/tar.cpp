@@ -1,7 +1,8 @@
 #include "formats/tar.hpp"
 
-#include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
+#include "formats/plain/path.hpp"
+#include "formats/plain/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -15,7 +15,7 @@ bool holds_values(type t) {
          t == type::map_list;
 }
 bool holds_entries(type t) {
-  return t == type::map || t == type::values || t == type::string_map;
+  return t == type::map || t == type::string_map;
 }
 
 }  // namespace

@@ -1,24 +1,26 @@
 #include "policies/moment.hpp"
 
-#include "formats/go/time.hpp"
-
+#include <array>
 #include <chrono>
 #include <memory>
 
 namespace policies {
 
 moment moment_of(reactor::wall_time t) {
-  const formats::go_time at = formats::time_of(t);
-  const formats::civil_time date = formats::civil(at);
+  static constexpr std::array days{"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                   "Thursday", "Friday", "Saturday"};
+  const auto day = std::chrono::floor<std::chrono::days>(t);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss time{t - day};
   moment m;
   m.text = reactor::format_rfc3339(t);
-  m.unix_seconds = static_cast<double>(at.seconds);
-  m.year = static_cast<int>(date.year);
-  m.month = date.month;
-  m.day = date.day;
-  m.hour = date.hour;
-  m.minute = date.minute;
-  m.weekday = std::string(formats::weekday_name(date.weekday));
+  m.unix_seconds = unix_seconds(t);
+  m.year = static_cast<int>(date.year());
+  m.month = static_cast<int>(static_cast<unsigned>(date.month()));
+  m.day = static_cast<int>(static_cast<unsigned>(date.day()));
+  m.hour = static_cast<int>(time.hours().count());
+  m.minute = static_cast<int>(time.minutes().count());
+  m.weekday = days[std::chrono::weekday(day).c_encoding()];
   return m;
 }
 

@@ -1,9 +1,10 @@
 #include "registry/auth.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/text.hpp"
 #include "formats/json/member.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/http/message.hpp"
+#include "registry/document.hpp"
 #include "registry/url.hpp"
 
 #include <boost/json.hpp>
@@ -35,10 +36,7 @@ std::string host_of_key(std::string_view key) {
 outcome<json::object> read_config(std::string_view text) {
   if (trim_space(text).empty()) return json::object();
   json::error_code failed;
-  json::parse_options options;
-  options.max_depth = 32;
-  auto v = json::parse(json::string_view(text.data(), text.size()), failed, {}, options);
-  // The reader's own message could quote what stands there.
+  auto v = read_document(text, failed);
   if (failed || !v.is_object()) return problem{"invalid config format: it is no JSON object"};
   return std::move(v.as_object());
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
+#include "formats/plain/problem.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <cstddef>

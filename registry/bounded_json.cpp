@@ -1,9 +1,10 @@
 #include "registry/bounded_json.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/json/json.hpp"
 #include "formats/json/values.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/loop.hpp"
+#include "registry/document.hpp"
 
 #include <utility>
 
@@ -13,10 +14,13 @@ namespace {
 /// What the loop reads itself takes less than a millisecond.
 constexpr std::size_t read_at_once_bytes = 64u << 10;
 
-outcome<formats::value> value_in(const std::string& text, std::size_t most_values) {
+outcome<boost::json::value> value_in(const std::string& text, std::size_t most_values) {
   if (formats::json_values_in(text) > most_values)
     return formats::problem{"it has more than " + std::to_string(most_values) + " values"};
-  return formats::read_json(text);
+  boost::system::error_code failed;
+  auto read = read_document(formats::to_valid_utf8(text), failed);
+  if (failed) return formats::problem{failed.message()};
+  return read;
 }
 
 digested_manifest manifest_in(std::string& text, const std::string& content_type) {
@@ -33,8 +37,8 @@ digested_text digest_in_text(std::string& text) {
 
 }  // namespace
 
-awaitable<outcome<formats::value>> read_bounded(reactor::loop& l, std::string text,
-                                                std::size_t most_values) {
+awaitable<outcome<boost::json::value>> read_bounded(reactor::loop& l, std::string text,
+                                                    std::size_t most_values) {
   if (text.size() <= read_at_once_bytes) co_return value_in(text, most_values);
   co_return co_await l.offload(&value_in, std::move(text), most_values);
 }

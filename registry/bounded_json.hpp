@@ -1,9 +1,9 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
-#include "formats/go/value.hpp"
 #include "reactor/awaitable.hpp"
 #include "registry/manifest.hpp"
+
+#include <boost/json/value.hpp>
 
 #include <cstddef>
 #include <string>
@@ -16,12 +16,12 @@ namespace registry {
 
 using reactor::awaitable;
 
-/// Reads JSON that a registry sent: a list of tags, the configuration of a chart.
+/// Reads JSON that a registry sent: a list of tags.
 /// Shape    a long text is read on a worker, so that the loop goes on meanwhile.
 /// Bounds   most_values: a value may take fifty times the bytes that it has in the text.
 /// Errors   what is wrong with the text; "it has more than N values".
-awaitable<outcome<formats::value>> read_bounded(reactor::loop& l, std::string text,
-                                                std::size_t most_values);
+awaitable<outcome<boost::json::value>> read_bounded(reactor::loop& l, std::string text,
+                                                    std::size_t most_values);
 
 /// A manifest and the digest of its text.
 struct digested_manifest {

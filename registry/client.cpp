@@ -1,13 +1,14 @@
 #include "registry/client.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/go/text.hpp"
-#include "formats/go/value.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/plain/secret.hpp"
 #include "registry/bounded_json.hpp"
 #include "registry/grammar.hpp"
 #include "registry/rules.hpp"
 #include "registry/url.hpp"
+
+#include <boost/json.hpp>
 
 #include <functional>
 #include <set>
@@ -38,6 +39,17 @@ fault wrong_digest(const std::string& wanted, const std::string& is) {
 std::string promised(const web_answer& a) {
   std::string out(a.fields.get("Docker-Content-Digest"));
   return out.starts_with("sha256:") ? out : std::string();
+}
+
+/// Of {"tags": […]}. What is no tag is none that a reference could name.
+std::vector<std::string> tags_in(const boost::json::value& page) {
+  std::vector<std::string> out;
+  const auto* answer = page.if_object();
+  const auto* list = answer ? answer->if_contains("tags") : nullptr;
+  if (list && list->is_array())
+    for (const auto& tag : list->get_array())
+      if (tag.is_string() && is_tag(tag.get_string())) out.emplace_back(tag.get_string());
+  return out;
 }
 
 std::string scope_of(const oci_reference& r, const char* rights) {
@@ -139,19 +151,16 @@ awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
     if (!got) co_return got.error();
     if (got->status != 200) co_return unexpected("GET", *got);
     auto next = next_page(*got, session_.base_url(of.registry));
-    auto v = co_await read_bounded(loop_, std::move(got->body), tags_limit);
-    if (!v)
+    auto page = co_await read_bounded(loop_, std::move(got->body), tags_limit);
+    if (!page)
       co_return failed(errc::malformed,
-                       "the registry's list of tags is not valid: " + v.error().text);
+                       "the registry's list of tags is not valid: " + page.error().text);
     const std::size_t before = out.size();
-    const auto* list = v->find("tags");
-    // What is no tag is none that a reference could name.
-    if (list && list->is_list())
-      for (const auto& t : list->items())
-        if (t.is_string() && is_tag(t.text()) && known.insert(t.text()).second) {
-          bytes += t.text().size();
-          out.push_back(t.text());
-        }
+    for (std::string& tag : tags_in(*page))
+      if (known.insert(tag).second) {
+        bytes += tag.size();
+        out.push_back(std::move(tag));
+      }
     idle = out.size() == before ? idle + 1 : 0;
     if (out.size() > tags_limit || bytes > tags_bytes_limit || idle > idle_pages_limit)
       co_return failed(errc::malformed, "the registry lists more tags of " + of.repository +

@@ -1,9 +1,10 @@
 #include "registry/credential_helper.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/json/member.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/secret.hpp"
+#include "registry/document.hpp"
 
 #include <boost/json.hpp>
 
@@ -41,9 +42,7 @@ bool is_printable(std::string_view text) {
 
 std::optional<json::object> parse_object(std::string_view text) {
   json::error_code failed;
-  json::parse_options options;
-  options.max_depth = 8;
-  auto v = json::parse(json::string_view(text.data(), text.size()), failed, {}, options);
+  auto v = read_document(text, failed);
   if (failed || !v.is_object()) return std::nullopt;
   return std::move(v.as_object());
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
+#include "formats/plain/problem.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/system/process.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
+#include "formats/plain/problem.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -59,9 +59,5 @@ struct indexed_image {
 };
 /// An index's text: images of Linux, in their order.
 std::string write_index(const std::vector<indexed_image>& images);
-
-/// A manifest's text: layers are sorted by digest, so that the same layers have the same digest.
-std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
-                           const std::map<std::string, std::string>& annotations);
 
 }  // namespace registry

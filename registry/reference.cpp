@@ -1,7 +1,7 @@
 #include "registry/reference.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 #include "registry/grammar.hpp"
 #include "registry/url.hpp"
 

@@ -1,6 +1,6 @@
 #include "registry/rules.hpp"
 
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,7 @@
 #include "registry/session.hpp"
 
-#include "formats/go/text.hpp"
-#include "formats/go/value.hpp"
-#include "formats/json/json.hpp"
+#include "formats/json/member.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/date.hpp"
 #include "reactor/http/retry_after.hpp"
@@ -10,9 +9,11 @@
 #include "reactor/plain/hide.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"
+#include "registry/document.hpp"
 #include "registry/url.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -22,8 +23,9 @@ namespace registry {
 
 using formats::lower;
 using formats::quote;
-using formats::read_json;
 using formats::replace_all;
+using formats::text_member;
+using formats::to_valid_utf8;
 
 namespace {
 
@@ -35,20 +37,18 @@ constexpr std::size_t refusal_bytes_limit = 16u << 10, message_bytes = 500;
 /// What a registry says about a request it did not like: its own words, cut to a line.
 std::string registry_message(const web_answer& a) {
   std::string out;
+  boost::system::error_code failed;
   if (a.body.size() > refusal_bytes_limit)
     out = "an answer of " + std::to_string(a.body.size()) + " bytes";
-  else if (auto v = read_json(a.body); v && v->is_map())
-    if (const auto* errors = v->find("errors"); errors && errors->is_list())
-      for (const auto& e : errors->items()) {
-        const auto* code = e.find("code");
-        const auto* message = e.find("message");
-        std::string line =
-            code && code->is_string() ? lower(replace_all(code->text(), "_", " ")) : "";
-        if (message && message->is_string() && !message->text().empty())
-          line += (line.empty() ? "" : ": ") + message->text();
+  else if (const auto v = read_document(to_valid_utf8(a.body), failed); v.is_object())
+    if (const auto* errors = v.get_object().if_contains("errors"); errors && errors->is_array())
+      for (const auto& e : errors->get_array()) {
+        if (!e.is_object()) continue;
+        std::string line = lower(replace_all(text_member(e.get_object(), "code"), "_", " "));
+        if (const auto message = text_member(e.get_object(), "message"); !message.empty())
+          line += (line.empty() ? "" : ": ") + message;
         if (!line.empty() && out.size() < message_bytes) out += (out.empty() ? "" : "; ") + line;
       }
-
   if (out.empty()) {
     const std::string text = status_text(a.status);
     out = text.size() > 4 ? text.substr(4) : text;

@@ -1,6 +1,6 @@
 #include "registry/tag_reader.hpp"
 
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 #include "registry/auth.hpp"
 
 #include <algorithm>

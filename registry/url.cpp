@@ -1,7 +1,7 @@
 #include "registry/url.hpp"
 
-#include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
+#include "formats/plain/path.hpp"
+#include "formats/plain/text.hpp"
 
 #include <algorithm>
 #include <vector>

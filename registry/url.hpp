@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
+#include "formats/plain/problem.hpp"
 
 #include <string>
 #include <string_view>

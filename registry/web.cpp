@@ -1,7 +1,7 @@
 #include "registry/web.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/client.hpp"

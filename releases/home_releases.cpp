@@ -26,26 +26,6 @@ constexpr std::size_t most_releases = 2'000;
 constexpr reactor::nanoseconds consent_timeout = 5s,  // without it more is denied, never less
     verdict_retry = 1min;
 
-k8s::informer_options all_releases(const k8s::watch_limits& limits, const reactor::logger& log) {
-  k8s::informer_options o;
-  o.log = log;
-  o.collection = collection();
-  o.limits = limits;
-  o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_releases);
-  return o;
-}
-
-k8s::informer_options one_config(const std::string& ns, const k8s::watch_limits& limits,
-                                 const reactor::logger& log) {
-  k8s::informer_options o;
-  o.log = log;
-  o.collection = k8s::resources::config_maps();
-  o.ns = ns;
-  o.field_selector = k8s::field_is("metadata.name", names::consent);
-  o.limits = limits;
-  return o;
-}
-
 k8s::controller_options conditions_of_releases(reactor::metrics* metrics,
                                                const reactor::logger& log) {
   k8s::controller_options o;
@@ -127,8 +107,11 @@ home_releases::home_releases(k8s::engagement& on, std::shared_ptr<library> books
     : on_(on),
       books_(std::move(books)),
       options_(std::move(o)),
-      releases_(on.loop(), on.api(), all_releases(options_.limits, on.log())),
-      consent_(on.loop(), on.api(), one_config(options_.ns, options_.limits, on.log())),
+      releases_(on.loop(), on.api(),
+                k8s::all_of(collection(), options_.limits, on.log(), most_releases)),
+      consent_(on.loop(), on.api(),
+               k8s::only(k8s::resources::config_maps(), {options_.ns, std::string(names::consent)},
+                         options_.limits, on.log())),
       controller_(on.loop(), *this, conditions_of_releases(options_.metrics, on.log()),
                   [](const std::string& name) { return name; }),
       tasks_(on.loop()) {

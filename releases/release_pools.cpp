@@ -31,15 +31,6 @@ constexpr reactor::nanoseconds not_live_retry = 5s, policy_retry = 1min;
 constexpr reactor::nanoseconds patience_for_home = 10s, look_again_for_home = 50ms;
 constexpr std::string_view api_of_pools = "bootc", word_for_none = "unknown";
 
-k8s::informer_options all_pools(const k8s::watch_limits& limits, const reactor::logger& log) {
-  k8s::informer_options o;
-  o.log = log;
-  o.collection = bootc::node_pools();
-  o.limits = limits;
-  o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_pools);
-  return o;
-}
-
 k8s::controller_options controller_of(reactor::metrics* metrics, const reactor::logger& log) {
   k8s::controller_options o;
   o.name = "release_pool";
@@ -138,7 +129,8 @@ release_pools::release_pools(k8s::engagement& on, policies::host& packs, options
     : on_(on),
       packs_(packs),
       options_(std::move(o)),
-      pools_(on.loop(), on.api(), all_pools(options_.limits, on.log())),
+      pools_(on.loop(), on.api(),
+             k8s::all_of(bootc::node_pools(), options_.limits, on.log(), most_pools)),
       figures_(options_.metrics && options_.rows && options_.does == units::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
                                                           "releases", on.on().name())

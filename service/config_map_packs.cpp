@@ -117,11 +117,7 @@ std::string config_map_packs::doing() const {
 }
 
 void config_map_packs::follow(k8s::client& api) {
-  k8s::informer_options o;
-  o.collection = k8s::resources::config_maps();
-  o.ns = which_.ns;
-  o.field_selector = k8s::field_is("metadata.name", which_.name);
-  o.log = log_;
+  auto o = k8s::only(k8s::resources::config_maps(), {which_.ns, which_.name}, {}, log_);
   seen_ = std::make_unique<k8s::informer<config_map_view>>(loop_, api, std::move(o));
   seen_->on_change([this](const config_map_view*, const config_map_view*) { changed_.set(); });
   seen_->start();

@@ -222,6 +222,47 @@ TEST(Layers, EveryFolderOfTheTableIsThereAndEveryNameInItIsKnown) {
           << name;
 }
 
+/// Who speaks Go's language: charts, the formats that Helm and Kubernetes read and write, what
+/// packs are given of them, and the embedded API server, whose patterns and times are Go's.
+constexpr std::string_view speaking_go[] = {"formats/", "helm/", "policies/host/",
+                                            "k8s/sim/objects/"};
+
+/// The headers of formats/ whose includes lead to formats/go, by themselves or through others.
+std::set<std::string> headers_of_go() {
+  std::map<std::string, std::set<std::string>> includes;
+  each_file([&](const std::string& path, const fs::path& file) {
+    if (!path.starts_with("formats/") || !path.ends_with(".hpp")) return;
+    std::ifstream text(file);
+    std::set<std::string>& of_file = includes[path];
+    for (std::string line; std::getline(text, line);)
+      if (const auto header = included(line)) of_file.insert(*header);
+  });
+  std::set<std::string> found;
+  for (std::size_t before = 1; before != found.size();) {
+    before = found.size();
+    for (const auto& [path, headers] : includes)
+      if (path.starts_with("formats/go/") ||
+          std::ranges::any_of(headers, [&](const auto& h) { return found.contains(h); }))
+        found.insert(path);
+  }
+  return found;
+}
+
+TEST(Layers, OnlyWhoSpeaksGoIncludesHowGoHoldsPrintsAndComparesValues) {
+  const std::set<std::string> of_go = headers_of_go();
+  EXPECT_TRUE(of_go.contains("formats/go/value.hpp"));
+  EXPECT_TRUE(of_go.contains("formats/json/record.hpp"));
+  EXPECT_FALSE(of_go.contains("formats/plain/text.hpp"));
+  each_file([&](const std::string& path, const fs::path& file) {
+    if (std::ranges::any_of(speaking_go, [&](auto with) { return path.starts_with(with); })) return;
+    std::ifstream text(file);
+    for (std::string line; std::getline(text, line);) {
+      const std::string header = included(line).value_or("");
+      EXPECT_FALSE(of_go.contains(header)) << path << " includes " << header;
+    }
+  });
+}
+
 /// Where a value goes to another thread on somebody's word, and how often.
 const std::map<std::string, int> vouched_for = {
     {"helm/commands/verify_command.cpp", 2},  // the program's clock and entropy outlive its loop
@@ -246,6 +287,17 @@ TEST(Layers, NoRoomIsTooCrowdedToRead) {
   for (const auto& [folder, count] : files) EXPECT_LE(count, 36) << folder;
 }
 
+TEST(Layers, AFileOfMoreThan500LinesBeginsWithTheSentenceThatSaysWhyItIsOneIdea) {
+  each_file([&](const std::string& path, const fs::path& file) {
+    std::ifstream text(file);
+    std::string first, line;
+    std::getline(text, first);
+    int lines = 1;
+    while (std::getline(text, line)) ++lines;
+    EXPECT_TRUE(lines <= 500 || first.starts_with("// ")) << path << " has " << lines << " lines";
+  });
+}
+
 /// Who plays a fleet, or measures: the only ones that may include each other.
 constexpr std::string_view playing[] = {"simulation/", "bench/", "k8s/sim/", "cli/commands"};
 
@@ -253,15 +305,21 @@ constexpr std::string_view playing[] = {"simulation/", "bench/", "k8s/sim/", "cl
 const std::set<std::string> words_of_apis = {"bootc",    "bootcnode", "pool",   "pools",   "reboot",
                                              "rebooted", "staged",    "cordon", "drained", "drain"};
 /// Who must do without them, by the beginning of their paths.
-constexpr std::string_view speechless[] = {
-    "app/c",           "app/f",
-    "app/l",           "app/o",
-    "app/p",           "app/r",
-    "app/s",           "app/api/api",
-    "app/api/setup",   "service/service",
-    "service/connect", "service/overview/",
-    "service/ui/",     "k8s/fleet/engagement",
-    "simulation/world."};
+constexpr std::string_view speechless[] = {"app/c",
+                                           "app/f",
+                                           "app/l",
+                                           "app/o",
+                                           "app/p",
+                                           "app/r",
+                                           "app/s",
+                                           "app/api/api",
+                                           "app/api/setup",
+                                           "service/service",
+                                           "service/connect",
+                                           "service/overview/",
+                                           "service/ui/",
+                                           "k8s/fleet/engagement",
+                                           "simulation/world."};
 
 /// "file:line: word" for each such word.
 std::vector<std::string> words_in(const std::string& path, std::istream& text) {

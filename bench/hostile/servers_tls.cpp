@@ -3,7 +3,6 @@
 #include "bench/hostile/server_host.hpp"
 #include "bench/hostile/servers.hpp"
 #include "bench/hostile/tls_peer.hpp"
-#include "formats/json/record.hpp"
 #include "reactor/loop.hpp"
 
 #include <openssl/core_names.h>

@@ -24,14 +24,6 @@ constexpr reactor::nanoseconds inspect_every = std::chrono::hours(1);
 /// What is read of the host, as the log names it.
 constexpr const char *inspection = "what the host can", *bootc_status = "bootc status";
 
-k8s::informer_options one_object(const std::string& node, const reactor::logger& log) {
-  k8s::informer_options out;
-  out.log = log;
-  out.collection = bootc_nodes();
-  out.field_selector = k8s::field_is("metadata.name", node);
-  return out;
-}
-
 /// Told to boot what it does not run yet: it acts as soon as it can, and must hear soon when that
 /// is taken back. Else a bookmark a minute does: thousands of nodes would ask their API server
 /// every ten seconds whether there is something new.
@@ -82,7 +74,7 @@ node_daemon::node_daemon(reactor::loop& l, k8s::client& api, host& machine,
       machine_(machine),
       options_(std::move(options)),
       log_(std::move(log)),
-      informer_(l, api, one_object(options_.node, log_)),
+      informer_(l, api, k8s::only(bootc_nodes(), {{}, options_.node}, {}, log_)),
       wake_(l),
       tasks_(l) {
   // Our own status writes come back here too; reacting to them would bypass every backoff.

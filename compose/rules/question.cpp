@@ -4,7 +4,6 @@
 #include "compose/rules/declaration.hpp"
 #include "compose/rules/names.hpp"
 #include "formats/digest.hpp"
-#include "formats/go/time.hpp"
 #include "policies/host/pack.hpp"
 #include "policies/host/value_view.hpp"
 #include "policies/moment.hpp"
@@ -176,9 +175,8 @@ object read_object(const kind_name& what, const value& sent) {
     o.annotations = texts_at(*metadata, "annotations");
     o.generation = number_at(*metadata, "generation");
     o.deleting = metadata->find("deletionTimestamp") != nullptr;
-    if (const auto t = formats::parse_time("2006-01-02T15:04:05Z07:00",
-                                           metadata->text_of("creationTimestamp")))
-      o.created = static_cast<double>(t->seconds);
+    if (const auto t = reactor::parse_rfc3339(metadata->text_of("creationTimestamp")))
+      o.created = policies::unix_seconds(*t);
     read_owners(o, *metadata);
     if (const value* list = metadata->find("finalizers"); list != nullptr && list->if_array())
       for (const value& one : *list->if_array())

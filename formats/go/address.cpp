@@ -1,6 +1,6 @@
 #include "formats/go/address.hpp"
 
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 
 #include <algorithm>
 #include <string>

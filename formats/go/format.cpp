@@ -2,8 +2,9 @@
 #include "formats/go/format.hpp"
 
 #include "formats/go/complex.hpp"
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/text.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -432,8 +433,7 @@ void printer::map(const value& v, char32_t verb, int depth) {
     first = false;
     argument(value(key), verb, depth + 1);
     out_ += ':';
-    argument(v.kind() == type::string_map || v.kind() == type::files ? item : item.box(), verb,
-             depth + 1);
+    argument(v.is_any_map() ? item.box() : item, verb, depth + 1);
   }
   out_ += sharp_v ? '}' : ']';
 }

@@ -1,7 +1,7 @@
 #include "formats/go/regex.hpp"
 
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/text.hpp"
 
 #include <re2/re2.h>
 

@@ -2,7 +2,8 @@
 #include "formats/go/time.hpp"
 
 #include "formats/go/files.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
+#include "formats/plain/text.hpp"
 
 #include <algorithm>
 #include <array>

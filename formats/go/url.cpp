@@ -2,7 +2,7 @@
 
 #include "formats/go/address.hpp"
 #include "formats/go/function_error.hpp"
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "formats/go/value.hpp"
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +71,13 @@ const std::string no_text;
 const value::list_type no_items;
 const value::map_type no_entries;
 
+constinit std::span<const char* const> names_of_defined;
+
 }  // namespace
+
+void name_defined_types(std::span<const char* const> names) noexcept {
+  names_of_defined = names;
+}
 
 value::value(std::string s) : type_(type::string) {
   bits_.shared = new text_node(std::move(s));
@@ -225,15 +231,8 @@ object* value::object() const noexcept {
 }
 
 std::size_t value::size() const noexcept {
-  switch (type_) {
-    case type::string:
-    case type::bytes: return text().size();
-    case type::map:
-    case type::values:
-    case type::string_map:
-    case type::files: return entries().size();
-    default: return is_list() ? items().size() : 0;
-  }
+  if (type_ == type::string || type_ == type::bytes) return text().size();
+  return is_map() ? entries().size() : items().size();
 }
 
 value value::at(std::size_t i) const {
@@ -280,37 +279,17 @@ std::string value::type_name() const {
     case type::int_list: return "[]int";
     case type::list_list: return "[][]interface {}";
     case type::map_list: return "[]map[string]interface {}";
-    case type::maintainer_list: return "[]*chart.Maintainer";
-    case type::dependency_list: return "[]*chart.Dependency";
-    case type::version_set: return "chartutil.VersionSet";
     case type::map: return "map[string]interface {}";
-    case type::values: return "chartutil.Values";
     case type::string_map: return "map[string]string";
-    case type::files: return "engine.files";
     case type::object: return object()->type_name();
   }
-  return {};
+  return names_of_defined[static_cast<std::uint8_t>(type_) & 0x3f];
 }
 
 std::string value::kind_name() const {
-  switch (type_) {
-    case type::nil: return "invalid";
-    case type::object: return object()->kind_name();
-    case type::bytes:
-    case type::list:
-    case type::string_list:
-    case type::int_list:
-    case type::list_list:
-    case type::map_list:
-    case type::maintainer_list:
-    case type::dependency_list:
-    case type::version_set: return "slice";
-    case type::map:
-    case type::values:
-    case type::string_map:
-    case type::files: return "map";
-    default: return type_name();
-  }
+  if (type_ == type::nil) return "invalid";
+  if (type_ == type::object) return object()->kind_name();
+  return is_list() ? "slice" : is_map() ? "map" : type_name();
 }
 
 std::optional<value> object::field(std::string_view name) const {

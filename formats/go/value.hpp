@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,15 +33,22 @@ enum class type : std::uint8_t {
   int_list,
   list_list,
   map_list,
-  maintainer_list,
-  dependency_list,
-  version_set,
   map,
-  values,
   string_map,
-  files,
   object,
 };
+
+/// What a type that a package defines is made of: a slice, a map whose entries have a type of their
+/// own, or a map of interfaces.
+enum class defined_over : std::uint8_t { list = 0x40, typed_map = 0x80, map = 0xc0 };
+/// Such a type, by a number of the package's, below 64 and another one for each. One package
+/// defines types.
+constexpr type defined(defined_over what, std::uint8_t number) {
+  return static_cast<type>(static_cast<std::uint8_t>(what) | number);
+}
+/// What they are called, by number ("chartutil.Values"). Before the first is printed; the names
+/// outlive every value.
+void name_defined_types(std::span<const char* const> names) noexcept;
 
 /// Shared storage, counted without atomics: values never cross threads while they are in use.
 struct counted {
@@ -94,9 +102,14 @@ public:
   bool is_integer() const noexcept { return type_ >= type::int_ && type_ <= type::uint64; }
   bool is_signed() const noexcept { return type_ == type::int_ || type_ == type::int64; }
   bool is_string() const noexcept { return type_ == type::string; }
-  bool is_list() const noexcept { return type_ >= type::bytes && type_ <= type::version_set; }
-  bool is_map() const noexcept { return type_ >= type::map && type_ <= type::files; }
-  bool is_any_map() const noexcept { return type_ == type::map || type_ == type::values; }
+  bool is_list() const noexcept {
+    return (type_ >= type::bytes && type_ <= type::map_list) || is_over(defined_over::list);
+  }
+  bool is_map() const noexcept {
+    return is_any_map() || type_ == type::string_map || is_over(defined_over::typed_map);
+  }
+  /// Of interfaces: what it gives out is boxed.
+  bool is_any_map() const noexcept { return type_ == type::map || is_over(defined_over::map); }
   bool is_nil_reference() const noexcept;  // a nil slice or map
 
   bool boolean() const noexcept { return bits_.whole != 0; }
@@ -119,6 +132,9 @@ public:
   std::string kind_name() const;  // reflect's Kind
 
 private:
+  bool is_over(defined_over what) const noexcept {
+    return (static_cast<std::uint8_t>(type_) & 0xc0) == static_cast<std::uint8_t>(what);
+  }
   bool counted_type() const noexcept { return type_ >= type::string; }
   void retain() const noexcept {
     if (counted_type() && bits_.shared) ++bits_.shared->references;

@@ -1,8 +1,9 @@
 #include "formats/json/json.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/text.hpp"
 
 #include <array>
 #include <cmath>

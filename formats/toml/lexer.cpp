@@ -1,7 +1,7 @@
 // One state machine with all its states; they refer to one another too much to be parted.
 #include "formats/toml/lexer.hpp"
 
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 
 #include <cstdio>
 #include <utility>

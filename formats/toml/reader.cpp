@@ -1,6 +1,7 @@
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
 #include "formats/go/time.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/toml/lexer.hpp"
 #include "formats/toml/toml.hpp"
 

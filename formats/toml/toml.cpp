@@ -1,8 +1,9 @@
 #include "formats/toml/toml.hpp"
 
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
 #include "formats/go/time.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/toml/lexer.hpp"
 
 #include <cmath>

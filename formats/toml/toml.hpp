@@ -1,7 +1,7 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
 #include "formats/go/value.hpp"
+#include "formats/plain/problem.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,9 +2,10 @@
 #include "formats/yaml/reader.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
 #include "formats/json/json.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/yaml/yaml_input.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
 #include "reactor/plain/secret.hpp"

@@ -2,9 +2,10 @@
 // white space and indentation, so they stay together in one file.
 #include "formats/yaml/writer.hpp"
 
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
 #include "formats/json/json.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "formats/yaml/yaml.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/yaml/yaml_input.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
 #include "reactor/plain/memory.hpp"

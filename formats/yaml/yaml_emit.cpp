@@ -1,4 +1,4 @@
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
 #include "reactor/plain/memory.hpp"

@@ -1,6 +1,7 @@
 #include "formats/yaml/yaml_scalar.hpp"
 
-#include "formats/go/text.hpp"
+#include "formats/go/literal.hpp"
+#include "formats/plain/text.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <algorithm>

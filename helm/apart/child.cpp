@@ -1,10 +1,10 @@
 #include "helm/apart/child.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/time.hpp"
-#include "reactor/system/confine.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "reactor/system/child_workers.hpp"
+#include "reactor/system/confine.hpp"
 #include "reactor/system/descriptor.hpp"
 
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/charts/chart.hpp"
 #include "reactor/plain/memory.hpp"
 

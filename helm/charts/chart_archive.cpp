@@ -1,7 +1,7 @@
 #include "helm/charts/chart_archive.hpp"
 
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/path.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/tar.hpp"
 #include "helm/go.hpp"
 

@@ -1,6 +1,6 @@
 #include "helm/charts/chart_ignore.hpp"
 
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/go.hpp"
 

@@ -1,5 +1,5 @@
 #include "formats/go/files.hpp"
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/semver.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/bounded.hpp"

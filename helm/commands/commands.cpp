@@ -2,8 +2,8 @@
 
 #include "formats/go/files.hpp"
 #include "formats/go/function_error.hpp"
-#include "formats/go/path.hpp"
 #include "formats/go/url.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/charts/chart.hpp"

@@ -1,6 +1,6 @@
 #include "helm/commands/create_command.hpp"
 
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "helm/commands/flags/chart_flags.hpp"
 #include "helm/commands/flags/command_flags.hpp"
 #include "helm/go.hpp"

@@ -1,4 +1,4 @@
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/semver.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/commands/command_parts.hpp"

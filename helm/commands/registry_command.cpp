@@ -1,5 +1,5 @@
-#include "formats/go/path.hpp"
 #include "formats/go/time.hpp"
+#include "formats/plain/path.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"
 #include "helm/commands/command_parts.hpp"

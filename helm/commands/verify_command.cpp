@@ -1,4 +1,4 @@
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "helm/commands/command_parts.hpp"
 #include "helm/commands/comparison.hpp"
 #include "helm/commands/flags/cluster_flags.hpp"

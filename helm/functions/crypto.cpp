@@ -1,8 +1,8 @@
 // Certificates, keys, digests and ciphers: one file because all of it is OpenSSL's.
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/functions/rsa_key.hpp"
 #include "helm/go.hpp"

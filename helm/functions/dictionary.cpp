@@ -1,5 +1,6 @@
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "helm/chart_types.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
@@ -114,9 +115,9 @@ public:
 private:
   /// The static type of a map's entries, by which Go refuses what the map cannot hold.
   static const char* element_type(const value& map) {
-    return map.kind() == type::string_map ? "string"
-           : map.kind() == type::files    ? "[]uint8"
-                                          : "interface {}";
+    return map.kind() == type::string_map    ? "string"
+           : map.kind() == chart_type::files ? "[]uint8"
+                                             : "interface {}";
   }
   static void put(value& into, const std::string& key, const value& v, const std::string& as) {
     const std::string wanted = element_type(into);

@@ -1,5 +1,5 @@
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"

@@ -1,6 +1,6 @@
 #include "formats/go/regex.hpp"
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"

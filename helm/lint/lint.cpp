@@ -1,7 +1,7 @@
 #include "helm/lint/lint.hpp"
 
 #include "formats/go/files.hpp"
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/semver.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"

@@ -1,6 +1,6 @@
 // Rules that Helm's linter does not have: what lets one chart give another result from run to run
 // or from cluster to cluster, which is what a fleet trips over.
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"
 #include "helm/template/function.hpp"

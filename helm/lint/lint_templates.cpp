@@ -1,4 +1,4 @@
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"

@@ -82,9 +82,38 @@ reactor::fault addition::at_member(const k8s::fault& f) const {
   return sentence("cannot use " + wanted_.name + " at " + member_.server() + ": " + f.message());
 }
 
-bool addition::has_work() const noexcept {
+bool cluster_change::has_work() const noexcept {
   return std::ranges::any_of(changes_,
                              [](const planned_change& c) { return c.does != kind_of::none; });
+}
+
+page cluster_change::text_of(const std::string& cluster, std::size_t columns) const {
+  table t({"WHERE", "KIND", "NAME", wrote_ ? "RESULT" : "WOULD BE"});
+  for (const planned_change& c : changes_)
+    t.row({c.at_home ? std::string("home") : cluster, c.kind, c.key.text(),
+           std::string(words_for(c))});
+  page out = t.text({}, columns);
+  for (const std::string& note : notes_) out += folded(page("Note: ") + note + "\n", columns, 6);
+  return out;
+}
+
+json::object cluster_change::document_of(const std::string& cluster,
+                                         const std::string& server) const {
+  json::array changes, notes;
+  for (const planned_change& c : changes_) {
+    json::object one{{"where", c.at_home ? "home" : "member"}, {"kind", c.kind}};
+    if (!c.key.ns.empty()) one["namespace"] = c.key.ns;
+    one["name"] = c.key.name;
+    one["action"] = words_for(c);
+    if (!c.error.empty()) one["error"] = c.error;
+    changes.push_back(std::move(one));
+  }
+  for (const std::string& note : notes_) notes.push_back(json::value(note));
+  return cli::document("ClusterChange", {{"cluster", cluster},
+                                         {"server", server},
+                                         {"dryRun", !wrote_},
+                                         {"changes", std::move(changes)},
+                                         {"notes", std::move(notes)}});
 }
 
 reactor::awaitable<reactor::result<void>> addition::look() {
@@ -295,7 +324,7 @@ reactor::awaitable<reactor::result<void>> addition::look_at_home() {
     co_return sentence("at home: " +
                        explained(there.error(), "get", k8s::resources::secrets(),
                                  "in " + wanted_.at.ns + " to see which clusters there are"));
-  planned_change c{"Secret", {wanted_.at.ns, wanted_.name}};
+  planned_change c{.kind = "Secret", .key = {wanted_.at.ns, wanted_.name}, .at_home = true};
   if (!*there) {
     c.does = kind_of::create;
   } else if (!(*there)->member) {
@@ -470,14 +499,7 @@ reactor::awaitable<reactor::result<void>> addition::try_token(k8s::connection as
 }
 
 page addition::text(std::size_t columns) const {
-  table t({"WHERE", "KIND", "NAME", wrote_ ? "RESULT" : "WOULD BE"});
-  for (std::size_t i = 0; i < changes_.size(); ++i) {
-    const planned_change& c = changes_[i];
-    t.row({i + 1 < changes_.size() ? wanted_.name : std::string("home"), c.kind, c.key.text(),
-           std::string(words_for(c))});
-  }
-  page out = t.text({}, columns);
-  for (const std::string& note : notes_) out += folded(page("Note: ") + note + "\n", columns, 6);
+  page out = text_of(wanted_.name, columns);
   for (const right& r : missing_)
     out += folded(page("Missing there: ") + r.text() + ", " + r.why + "\n", columns, 2);
   const bool stands = wrote_ && std::ranges::all_of(changes_, [](const planned_change& c) {
@@ -490,24 +512,12 @@ page addition::text(std::size_t columns) const {
 }
 
 json::object addition::document() const {
-  json::object o{{"cluster", wanted_.name}, {"server", wanted_.member.server}, {"dryRun", !wrote_}};
-  json::array changes, notes, missing;
-  for (std::size_t i = 0; i < changes_.size(); ++i) {
-    const planned_change& c = changes_[i];
-    json::object one{{"where", i + 1 < changes_.size() ? "member" : "home"}, {"kind", c.kind}};
-    if (!c.key.ns.empty()) one["namespace"] = c.key.ns;
-    one["name"] = c.key.name;
-    one["action"] = words_for(c);
-    if (!c.error.empty()) one["error"] = c.error;
-    changes.push_back(std::move(one));
-  }
-  for (const std::string& note : notes_) notes.push_back(json::value(note));
+  json::object o = document_of(wanted_.name, wanted_.member.server);
+  json::array missing;
   for (const right& r : missing_) missing.push_back(json::value(r.text()));
-  o["changes"] = std::move(changes);
-  o["notes"] = std::move(notes);
   if (!missing.empty()) o["missingRights"] = std::move(missing);
   if (token_) o["tokenExpires"] = reactor::format_rfc3339(token_->expires);
-  return cli::document("ClusterChange", std::move(o));
+  return o;
 }
 
 }  // namespace cli

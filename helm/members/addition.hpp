@@ -40,10 +40,30 @@ struct planned_change {
   k8s::object_key key;
   enum class kind_of { none, create, update, remove } does = kind_of::none;
   bool done = false;
-  std::string error;
+  std::string error = {};
+  bool at_home = false;
 };
 /// "create", "same", "created": as people and machines read it.
 std::string_view words_for(const planned_change& c);
+
+/// What is to be done, or was, to a member and at home.
+class cluster_change {
+public:
+  bool has_work() const noexcept;
+  const std::vector<planned_change>& changes() const noexcept { return changes_; }
+  /// What should be known before it is done, a sentence each.
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+
+protected:
+  /// The table of the changes and the notes.
+  page text_of(const std::string& cluster, std::size_t columns) const;
+  /// ClusterChange, before what only one of both has to say.
+  boost::json::object document_of(const std::string& cluster, const std::string& server) const;
+
+  std::vector<planned_change> changes_;
+  std::vector<std::string> notes_;
+  bool wrote_ = false;
+};
 
 /// `cluster add`: what a member needs, on the member; a token, its kubeconfig and its labels, in a
 /// Secret at home.
@@ -51,23 +71,19 @@ std::string_view words_for(const planned_change& c);
 ///             until half of its life is over.
 /// Half-way    what was written stays; the next run goes on.
 /// Lifetime    the loop outlives it; co_await stop() before destruction.
-class addition {
+class addition : public cluster_change {
 public:
   addition(reactor::loop& l, k8s::connection home, addition_request wanted);
 
   /// Looks at both ends and writes nothing. Errors: a sentence that names the end, and the right
   /// that is missing.
   reactor::awaitable<reactor::result<void>> look();
-  bool has_work() const noexcept;
   /// After look(). Stops at the first failure.
   reactor::awaitable<reactor::result<void>> write();
   reactor::awaitable<void> stop();
 
-  const std::vector<planned_change>& changes() const noexcept { return changes_; }
-  /// What should be known before it is done, a sentence each.
-  const std::vector<std::string>& notes() const noexcept { return notes_; }
   page text(std::size_t columns) const;
-  /// ClusterChange.
+  /// ClusterChange: the changes of predecessors_, then of objects_, and the Secret.
   boost::json::object document() const;
 
 private:
@@ -97,12 +113,9 @@ private:
   std::vector<member_object> objects_;
   std::vector<predecessor_object> predecessors_;       // and daemons of an earlier version
   std::map<std::string, std::string> earlier_images_;  // of those daemons, by container
-  std::vector<planned_change> changes_;  // of predecessors_, then of objects_, and the Secret
-  std::vector<std::string> notes_;
-  std::vector<right> missing_;              // of the account, once it was tried
-  std::string uid_, home_mark_;             // of the member; what names this home there
-  std::optional<k8s::member_token> token_;  // as noted in the Secret
-  bool wrote_ = false;
+  std::vector<right> missing_;                         // of the account, once it was tried
+  std::string uid_, home_mark_;                        // of the member; what names this home there
+  std::optional<k8s::member_token> token_;             // as noted in the Secret
 };
 
 }  // namespace cli

@@ -30,11 +30,6 @@ reactor::awaitable<void> removal::stop() {
   co_await home_.stop();
 }
 
-bool removal::has_work() const noexcept {
-  return std::ranges::any_of(changes_,
-                             [](const planned_change& c) { return c.does != kind_of::none; });
-}
-
 reactor::awaitable<reactor::result<void>> removal::look() {
   secret_place at = wanted_.at;
   std::string name = wanted_.name;
@@ -53,7 +48,10 @@ reactor::awaitable<reactor::result<void>> removal::look() {
                        wanted_.at.ns + " delete secret " + wanted_.name);
   if (*there) {
     uid_ = (*there)->member->cluster_uid;
-    changes_.push_back({"Secret", {wanted_.at.ns, wanted_.name}, kind_of::remove});
+    changes_.push_back({.kind = "Secret",
+                        .key = {wanted_.at.ns, wanted_.name},
+                        .does = kind_of::remove,
+                        .at_home = true});
     kinds_.push_back(k8s::resources::secrets());
   }
   if (member_) {
@@ -104,8 +102,9 @@ reactor::awaitable<reactor::result<void>> removal::look_at_member() {
                        ": delete them first, while the service still lets their nodes go; "
                        "--delete-crds would leave them behind for ever");
   if (n > 0)
-    notes_.push_back(std::to_string(n) + (n == 1 ? " pool stays" : " pools stay") +
-                     " without a service to move it: nodes keep what they run, their labels and cordons");
+    notes_.push_back(
+        std::to_string(n) + (n == 1 ? " pool stays" : " pools stay") +
+        " without a service to move it: nodes keep what they run, their labels and cordons");
   notes_.push_back("namespace " + wanted_.install.ns +
                    (kinds_go ? " stays" : " and the kinds stay"));
   co_return reactor::result<void>();
@@ -115,50 +114,22 @@ reactor::awaitable<reactor::result<void>> removal::write() {
   wrote_ = true;
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     planned_change& c = changes_[i];
-    const bool at_home = kinds_[i] == k8s::resources::secrets();
-    k8s::client& on = at_home ? home_ : *member_;
+    k8s::client& on = c.at_home ? home_ : *member_;
     k8s::resource what = kinds_[i];
     k8s::object_key key = c.key;
     auto done = co_await on.remove(std::move(what), std::move(key));
     if (done || done.error().code == k8s::errc::not_found) {
-      changes_[i].done = true;
+      c.done = true;
       continue;
     }
-    changes_[i].error = explained(done.error(), "delete", kinds_[i], "to take it away");
-    co_return sentence((at_home ? "at home: " : "on " + wanted_.name + ": ") + changes_[i].error);
+    c.error = explained(done.error(), "delete", kinds_[i], "to take it away");
+    co_return sentence((c.at_home ? "at home: " : "on " + wanted_.name + ": ") + c.error);
   }
   co_return reactor::result<void>();
 }
 
-page removal::text(std::size_t columns) const {
-  table t({"WHERE", "KIND", "NAME", wrote_ ? "RESULT" : "WOULD BE"});
-  for (std::size_t i = 0; i < changes_.size(); ++i)
-    t.row({kinds_[i] == k8s::resources::secrets() ? std::string("home") : wanted_.name,
-           changes_[i].kind, changes_[i].key.text(), std::string(words_for(changes_[i]))});
-  page out = t.text({}, columns);
-  for (const std::string& note : notes_) out += folded(page("Note: ") + note + "\n", columns, 6);
-  return out;
-}
-
 json::object removal::document() const {
-  json::object o{{"cluster", wanted_.name},
-                 {"server", member_ ? member_->server() : std::string()},
-                 {"dryRun", !wrote_}};
-  json::array changes, notes;
-  for (std::size_t i = 0; i < changes_.size(); ++i) {
-    const planned_change& c = changes_[i];
-    json::object one{{"where", kinds_[i] == k8s::resources::secrets() ? "home" : "member"},
-                     {"kind", c.kind}};
-    if (!c.key.ns.empty()) one["namespace"] = c.key.ns;
-    one["name"] = c.key.name;
-    one["action"] = words_for(c);
-    if (!c.error.empty()) one["error"] = c.error;
-    changes.push_back(std::move(one));
-  }
-  for (const std::string& note : notes_) notes.push_back(json::value(note));
-  o["changes"] = std::move(changes);
-  o["notes"] = std::move(notes);
-  return cli::document("ClusterChange", std::move(o));
+  return document_of(wanted_.name, member_ ? member_->server() : std::string());
 }
 
 }  // namespace cli

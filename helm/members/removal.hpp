@@ -22,18 +22,15 @@ struct removal_request {
 /// Kept      the namespace; the kinds with their pools unless asked; what the nodes run, their
 ///           labels and cordons.
 /// Half-way  the next run goes on, also when the Secret is gone already.
-class removal {
+class removal : public cluster_change {
 public:
   removal(reactor::loop& l, k8s::connection home, removal_request wanted);
   /// Errors: a sentence; the Secret is a person's, or the member is another cluster than the Secret
   /// says.
   reactor::awaitable<reactor::result<void>> look();
-  bool has_work() const noexcept;
   reactor::awaitable<reactor::result<void>> write();
   reactor::awaitable<void> stop();
-  const std::vector<planned_change>& changes() const noexcept { return changes_; }
-  const std::vector<std::string>& notes() const noexcept { return notes_; }
-  page text(std::size_t columns) const;
+  page text(std::size_t columns) const { return text_of(wanted_.name, columns); }
   boost::json::object document() const;
 
 private:
@@ -43,10 +40,7 @@ private:
   k8s::client home_;
   std::optional<k8s::client> member_;
   std::vector<k8s::resource> kinds_;  // of changes_
-  std::vector<planned_change> changes_;
-  std::vector<std::string> notes_;
-  std::string uid_;  // as the Secret says
-  bool wrote_ = false;
+  std::string uid_;                   // as the Secret says
 };
 
 }  // namespace cli

@@ -1,6 +1,6 @@
 #include "helm/objects/manifest_reader.hpp"
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/go.hpp"
 

@@ -127,7 +127,7 @@ awaitable<outcome<record>> install_action::run(install_request r) {
       if (!written) co_return written.error();
     }
   }
-  under_way_ = interrupted{rel, r};
+  under_way_ = interrupted<install_request>{rel, r};
   auto stored = co_await keep_.store_new(rel, r.work.timeout);
   if (!stored) {
     under_way_.reset();
@@ -136,6 +136,7 @@ awaitable<outcome<record>> install_action::run(install_request r) {
   under_way_->is_stored = true;
   auto ended =
       co_await perform(std::move(rel), std::move(r), std::move(adopted), std::move(target));
+  under_way_.reset();
   co_return ended;
 }
 
@@ -182,7 +183,6 @@ awaitable<outcome<record>> install_action::perform(record r, install_request req
   r.state = status::deployed;
   r.description = request.description.empty() ? "Install complete" : request.description;
   auto written = co_await keep_.store_end(r, work);
-  under_way_.reset();
   if (!written) co_return problem{"it is installed and not on record: " + written.error().text};
   co_return r;
 }
@@ -193,7 +193,6 @@ awaitable<problem> install_action::fail(record r, install_request request, probl
   if (!request.atomic) {
     const reactor::nanoseconds timeout = request.work.timeout;
     co_await keep_.store(std::move(r), timeout);
-    under_way_.reset();
     co_return why;
   }
   bench_.say("Install failed and atomic is set, uninstalling release");
@@ -203,7 +202,6 @@ awaitable<problem> install_action::fail(record r, install_request request, probl
   undo.work.no_hooks = request.work.no_hooks;
   const std::string name = r.name;
   auto undone = co_await undoing_.run(std::move(undo));
-  under_way_.reset();
   if (!undone)
     co_return problem{"an error occurred while uninstalling the release. original install error: " +
                       why.text + ": " + undone.error().text};
@@ -212,15 +210,10 @@ awaitable<problem> install_action::fail(record r, install_request request, probl
 }
 
 awaitable<std::optional<problem>> install_action::settle() {
-  if (!under_way_) co_return std::nullopt;
-  interrupted i = std::move(*under_way_);
-  if (!i.is_stored) {
-    const bool is_there = co_await keep_.has_stored(i.r);
-    under_way_.reset();
-    if (!is_there) co_return std::nullopt;
-  }
+  auto left = co_await keep_.left_by(under_way_);
+  if (!left) co_return std::nullopt;
   problem cancelled{"context canceled"};
-  problem shown = co_await fail(std::move(i.r), std::move(i.request), std::move(cancelled));
+  problem shown = co_await fail(std::move(left->r), std::move(left->request), std::move(cancelled));
   co_return shown;
 }
 

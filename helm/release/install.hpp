@@ -17,11 +17,6 @@ public:
   awaitable<std::optional<problem>> settle();
 
 private:
-  struct interrupted {
-    record r;
-    install_request request;
-    bool is_stored = false;  // else it is asked whether the record is there
-  };
   awaitable<outcome<record>> perform(record r, install_request request,
                                      objects::object_list adopted, objects::object_list target);
   awaitable<problem> fail(record r, install_request request, problem why);
@@ -33,7 +28,7 @@ private:
   hook_runner& hooks_;
   cluster_rendering& rendering_;
   uninstall_action& undoing_;  // --atomic
-  std::optional<interrupted> under_way_;
+  std::optional<interrupted<install_request>> under_way_;
 };
 
 }  // namespace helm::release

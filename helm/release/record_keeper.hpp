@@ -4,8 +4,18 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace helm::release {
+
+/// What an action does while the record of its new revision is pending, so that a cancelled one can
+/// be ended. Empty when it has ended.
+template <class Request>
+struct interrupted {
+  record r;
+  Request request;
+  bool is_stored = false;  // else it is asked whether the record is there
+};
 
 /// The records of releases while actions change them: written with whose they are, ended where
 /// their process died, pruned. Lifetime the bench outlives it.
@@ -31,6 +41,17 @@ public:
   /// Whether the record of a store_new() that was cancelled is there: the server may have stored it
   /// before its answer was heard.
   awaitable<bool> has_stored(record r);
+  /// Takes what a cancelled action left; nothing where it left no record.
+  template <class Request>
+  awaitable<std::optional<interrupted<Request>>> left_by(
+      std::optional<interrupted<Request>>& under_way) {  // borrowed
+    auto left = std::exchange(under_way, std::nullopt);
+    if (left && !left->is_stored) {
+      const bool is_there = co_await has_stored(left->r);
+      if (!is_there) left.reset();
+    }
+    co_return left;
+  }
   /// Writes the record; a failure is only a line, as in Helm.
   awaitable<void> store(record r, reactor::nanoseconds timeout);
   awaitable<outcome<done>> store_or_fail(record r, reactor::nanoseconds timeout);

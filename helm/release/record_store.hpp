@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/objects/cluster_objects.hpp"
 #include "helm/release/decisions.hpp"
 #include "k8s/client/resource.hpp"

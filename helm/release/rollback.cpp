@@ -45,7 +45,7 @@ awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   bench_.say("creating rolled back release for " + r.name);
   auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
-  under_way_ = interrupted{current, target, r.work.timeout};
+  under_way_ = interrupted<reactor::nanoseconds>{target, r.work.timeout};
   auto stored = co_await keep_.store_new(target, r.work.timeout);
   if (!stored) {
     under_way_.reset();
@@ -79,7 +79,7 @@ awaitable<outcome<done>> rollback_action::perform(record current, record target,
   if (!work.no_hooks) {
     auto failure = co_await hooks_.run(target, "pre-rollback", work.timeout);
     if (failure) co_return *failure;
-    under_way_->target = target;
+    under_way_->r = target;
   }
   objects::object_list wanted = stamped(std::move(*built), target);
   objects::object_list again = wanted;
@@ -143,17 +143,12 @@ awaitable<outcome<done>> rollback_action::perform(record current, record target,
 }
 
 awaitable<std::optional<problem>> rollback_action::settle() {
-  if (!under_way_) co_return std::nullopt;
-  interrupted b = std::move(*under_way_);
-  under_way_.reset();
-  if (!b.is_stored) {
-    const bool is_there = co_await keep_.has_stored(b.target);
-    if (!is_there) co_return std::nullopt;
-  }
+  auto left = co_await keep_.left_by(under_way_);
+  if (!left) co_return std::nullopt;
   const problem cancelled{"context canceled"};
-  b.target.description = failed_description(b.target, cancelled.text);
-  b.target.state = status::failed;
-  co_await keep_.store(std::move(b.target), b.timeout);
+  left->r.description = failed_description(left->r, cancelled.text);
+  left->r.state = status::failed;
+  co_await keep_.store(std::move(left->r), left->request);
   co_return cancelled;
 }
 

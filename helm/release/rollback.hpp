@@ -14,18 +14,13 @@ public:
   awaitable<std::optional<problem>> settle();
 
 private:
-  struct interrupted {
-    record current, target;
-    reactor::nanoseconds timeout;
-    bool is_stored = false;  // else it is asked whether the record is there
-  };
   awaitable<outcome<done>> perform(record current, record target, rollback_request request,
                                    std::string unfinished);
 
   workbench& bench_;
   record_keeper& keep_;
   hook_runner& hooks_;
-  std::optional<interrupted> under_way_;
+  std::optional<interrupted<reactor::nanoseconds>> under_way_;  // its timeout
 };
 
 }  // namespace helm::release

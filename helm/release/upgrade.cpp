@@ -122,7 +122,7 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
   std::optional<record> after(current);
-  under_way_ = interrupted{rel, r};
+  under_way_ = interrupted<upgrade_request>{rel, r};
   auto stored = co_await keep_.store_new(rel, r.work.timeout, std::move(after));
   if (!stored) {
     under_way_.reset();
@@ -131,6 +131,7 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   under_way_->is_stored = true;
   auto ended = co_await perform(std::move(current), std::move(rel), std::move(r), std::move(old),
                                 std::move(target), only_of);
+  under_way_.reset();
   co_return ended;
 }
 
@@ -183,15 +184,12 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
   }
   original.state = status::superseded;
   auto replaced = co_await keep_.store_end(std::move(original), work);
-  if (!replaced) {  // or two would be deployed
-    under_way_.reset();
+  if (!replaced)  // or two would be deployed
     co_return problem{"it is upgraded and not on record: " + replaced.error().text};
-  }
   r.state = status::deployed;
   r.description = request.description.empty() ? "Upgrade complete" : request.description;
   bench_.say("updating status for upgraded release for " + r.name);
   auto written = co_await keep_.store_or_fail(r, work.timeout);
-  under_way_.reset();
   if (!written) co_return written.error();
   co_return r;
 }
@@ -210,39 +208,30 @@ awaitable<problem> upgrade_action::fail(record r, upgrade_request request,
     if (!removed.errors.empty()) {
       std::string all;
       for (const auto& e : removed.errors) all += (all.empty() ? "" : ", ") + e;
-      under_way_.reset();
       co_return problem{"an error occurred while cleaning up resources. original upgrade error: " +
                         why.text + ": unable to cleanup resources: " + all};
     }
   }
-  if (!request.atomic) {
-    under_way_.reset();
-    co_return why;
-  }
+  if (!request.atomic) co_return why;
   bench_.say("Upgrade failed and atomic is set, rolling back to last successful release");
   auto past = co_await bench_.records.all_of(name);
-  if (!past) {
-    under_way_.reset();
+  if (!past)
     co_return problem{
         "an error occurred while finding last successful release. original upgrade error: " +
         why.text + ": " + past.error().text};
-  }
   rollback_request back;
   for (const auto& p : *past)
     if (p.state == status::superseded || p.state == status::deployed) back.revision = p.revision;
-  if (back.revision == 0) {
-    under_way_.reset();
+  if (back.revision == 0)
     co_return problem{
         "unable to find a previously successful release when attempting to rollback. original "
         "upgrade error: " +
         why.text};
-  }
   back.name = name;
   back.work = request.work;
   back.work.wait = true;
   back.history_max = 0;
   auto undone = co_await undoing_.run(std::move(back));
-  under_way_.reset();
   if (!undone)
     co_return problem{"an error occurred while rolling back the release. original upgrade error: " +
                       why.text + ": " + undone.error().text};
@@ -251,17 +240,12 @@ awaitable<problem> upgrade_action::fail(record r, upgrade_request request,
 }
 
 awaitable<std::optional<problem>> upgrade_action::settle() {
-  if (!under_way_) co_return std::nullopt;
-  interrupted u = std::move(*under_way_);
-  if (!u.is_stored) {
-    const bool is_there = co_await keep_.has_stored(u.r);
-    under_way_.reset();
-    if (!is_there) co_return std::nullopt;
-  }
+  auto left = co_await keep_.left_by(under_way_);
+  if (!left) co_return std::nullopt;
   objects::object_list none;
   problem cancelled{"context canceled"};
-  problem shown =
-      co_await fail(std::move(u.r), std::move(u.request), std::move(none), std::move(cancelled));
+  problem shown = co_await fail(std::move(left->r), std::move(left->request), std::move(none),
+                                std::move(cancelled));
   co_return shown;
 }
 

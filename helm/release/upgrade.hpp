@@ -19,11 +19,6 @@ public:
   awaitable<std::optional<problem>> settle();
 
 private:
-  struct interrupted {
-    record r;
-    upgrade_request request;
-    bool is_stored = false;  // else it is asked whether the record is there
-  };
   awaitable<outcome<record>> perform(record original, record r, upgrade_request request,
                                      objects::object_list current, objects::object_list target,
                                      std::optional<objects::release_name> only_of);
@@ -35,7 +30,7 @@ private:
   hook_runner& hooks_;
   cluster_rendering& rendering_;
   rollback_action& undoing_;  // --atomic
-  std::optional<interrupted> under_way_;
+  std::optional<interrupted<upgrade_request>> under_way_;
 };
 
 }  // namespace helm::release

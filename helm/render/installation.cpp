@@ -1,6 +1,6 @@
 #include "helm/render/installation.hpp"
 
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/semver.hpp"
 #include "helm/go.hpp"
 #include "helm/template/parser.hpp"

@@ -1,7 +1,7 @@
 #include "helm/render/manifests.hpp"
 
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/path.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/go.hpp"

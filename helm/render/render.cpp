@@ -1,7 +1,8 @@
 #include "helm/render/render.hpp"
 
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/path.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/path.hpp"
+#include "helm/chart_types.hpp"
 #include "helm/go.hpp"
 #include "helm/template/parser.hpp"
 
@@ -40,8 +41,8 @@ std::string clean_execution_error(const std::string& file, const template_error&
 value make_context(const chart& c, bool is_root, const value& values, const value& release,
                    const value& caps, const std::vector<value>& files, std::vector<value>& scopes) {
   value subcharts(value::map_type{});
-  value own =
-      values.is_any_map() ? values.as(type::values) : value(value::map_type{}, type::values);
+  value own = values.is_any_map() ? values.as(chart_type::values)
+                                  : value(value::map_type{}, chart_type::values);
   value context(value::map_type{{"Chart", chart_value(c, is_root)},
                                 {"Release", release},
                                 {"Capabilities", caps},
@@ -140,11 +141,11 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
     if (base_name(f.name).starts_with('_')) continue;
     auto& context = scopes[f.scope];
     context.entries()["Template"] =
-        value(value::map_type{{"Name", f.name}, {"BasePath", f.base_path}}, type::values);
+        value(value::map_type{{"Name", f.name}, {"BasePath", f.base_path}}, chart_type::values);
     std::string text;
     text.reserve(f.printed);
     try {
-      engine.run(text, f.name, context.as(type::values));
+      engine.run(text, f.name, context.as(chart_type::values));
       printed.add(text.size());
     } catch (const template_error& e) {
       failure = clean_execution_error(f.name, e);

@@ -3,9 +3,10 @@
 #include "helm/render/render_context.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/deep_stack.hpp"
-#include "formats/go/path.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/chart_types.hpp"
 #include "helm/go.hpp"
 #include "helm/render/struct_value.hpp"
 #include "helm/template/executor.hpp"
@@ -152,7 +153,7 @@ outcome<value> table_at(value v, std::string_view path) {
     const auto* found = v.find(name);
     if (!found || !found->is_any_map()) return problem{quote(name) + " is not a table"};
     value next = *found;
-    v = next.as(type::values);
+    v = next.as(chart_type::values);
   }
   return v;
 }
@@ -386,7 +387,7 @@ value m_glob(executor&, args a) {
   value::map_type out;
   for (const auto& [name, data] : a[0].entries())
     if (g.match(name)) out.emplace(name, data);
-  return value(std::move(out), type::files);
+  return value(std::move(out), chart_type::files);
 }
 std::string by_base_name(const value& files, bool encoded) {
   value::map_type out;
@@ -413,15 +414,18 @@ constexpr function files_methods[] = {
 };
 const method_table files_table{files_methods};
 
+/// By their numbers in chart_types.hpp.
+constexpr const char* type_names[] = {"chartutil.Values", "engine.files", "chartutil.VersionSet",
+                                      "[]*chart.Maintainer", "[]*chart.Dependency"};
+[[maybe_unused]] const bool types_are_named = (formats::name_defined_types(type_names), true);
+
 }  // namespace
 
 const method_table* methods_of(type t) {
-  switch (t) {
-    case type::values: return &values_table;
-    case type::version_set: return &version_set_table;
-    case type::files: return &files_table;
-    default: return nullptr;
-  }
+  return t == chart_type::values        ? &values_table
+         : t == chart_type::version_set ? &version_set_table
+         : t == chart_type::files       ? &files_table
+                                        : nullptr;
 }
 
 value chart_value(const chart& c, bool is_root) {
@@ -438,8 +442,9 @@ value chart_value(const chart& c, bool is_root) {
       {"Version", m.version},
       {"Description", m.description},
       {"Keywords", string_list(m.keywords)},
-      {"Maintainers", maintainers.empty() ? value::nil_of(type::maintainer_list)
-                                          : value(std::move(maintainers), type::maintainer_list)},
+      {"Maintainers", maintainers.empty()
+                          ? value::nil_of(chart_type::maintainer_list)
+                          : value(std::move(maintainers), chart_type::maintainer_list)},
       {"Icon", m.icon},
       {"APIVersion", m.api_version},
       {"Condition", m.condition},
@@ -450,8 +455,8 @@ value chart_value(const chart& c, bool is_root) {
                                         : value::nil_of(type::string_map)},
       {"KubeVersion", m.kube_version},
       {"Dependencies", dependencies.empty()
-                           ? value::nil_of(type::dependency_list)
-                           : value(std::move(dependencies), type::dependency_list)},
+                           ? value::nil_of(chart_type::dependency_list)
+                           : value(std::move(dependencies), chart_type::dependency_list)},
       {"Type", m.type},
   };
   auto content = value::object(
@@ -472,7 +477,7 @@ value pointer_value(std::string type, struct_fields fields, std::vector<std::str
 value files_value(const file_list& files) {
   value::map_type out;
   for (std::size_t i = 0; i < files.size(); ++i) out[files[i].name] = value::bytes(files.text(i));
-  return value(std::move(out), type::files);
+  return value(std::move(out), chart_type::files);
 }
 
 value capabilities_value(const capabilities& c) {
@@ -481,11 +486,12 @@ value capabilities_value(const capabilities& c) {
       "version.BuildInfo",
       {{"Version", "v3.21"}, {"GitCommit", ""}, {"GitTreeState", ""}, {"GoVersion", "go1.26"}},
       {"?version", "?git_commit", "?git_tree_state", "?go_version"}));
-  return value::object(new pointer("*chartutil.Capabilities",
-                                   {{"KubeVersion", value::object(new kube_object(c.kube))},
-                                    {"APIVersions", value(std::move(versions), type::version_set)},
-                                    {"HelmVersion", build}},
-                                   {"KubeVersion", "APIVersions", "HelmVersion"}));
+  return value::object(
+      new pointer("*chartutil.Capabilities",
+                  {{"KubeVersion", value::object(new kube_object(c.kube))},
+                   {"APIVersions", value(std::move(versions), chart_type::version_set)},
+                   {"HelmVersion", build}},
+                  {"KubeVersion", "APIVersions", "HelmVersion"}));
 }
 
 value release_value(const release_options& r) {

@@ -1,6 +1,6 @@
 #include "helm/schema/compiler.hpp"
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 #include "helm/schema/metaschemas.hpp"
 #include "helm/schema/validator.hpp"

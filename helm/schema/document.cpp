@@ -1,8 +1,8 @@
 #include "helm/schema/document.hpp"
 
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/function_error.hpp"
 #include "formats/go/url.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "helm/schema/schema.hpp"
 
-#include "formats/go/deep_stack.hpp"
 #include "formats/json/json.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/validator.hpp"

@@ -2,9 +2,9 @@
 // reference leads), so they are kept together.
 #include "helm/schema/validator.hpp"
 
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
 #include "formats/json/json.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/format.hpp"

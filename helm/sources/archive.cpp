@@ -1,8 +1,8 @@
 #include "helm/sources/archive.hpp"
 
-#include "formats/go/path.hpp"
 #include "formats/gzip.hpp"
 #include "formats/json/json.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/tar.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/go.hpp"

@@ -1,12 +1,23 @@
 #include "helm/sources/chart_manifest.hpp"
 
 #include "formats/json/json.hpp"
+#include "formats/json/record.hpp"
 #include "helm/go.hpp"
 #include "helm/sources/record.hpp"
 
 #include <algorithm>
 
 namespace helm::sources {
+
+namespace {
+
+value descriptor_value(const descriptor& d) {
+  return record({{"mediaType", d.media_type},
+                 {"digest", d.digest},
+                 {"size", value::integer(static_cast<std::int64_t>(d.size_bytes), type::int64)}});
+}
+
+}  // namespace
 
 outcome<chart_parts> find_parts(const std::vector<descriptor>& reachable, wanted_parts wanted) {
   std::vector<std::string_view> known{media_type::image_index, media_type::image_manifest,
@@ -70,6 +81,20 @@ std::map<std::string, std::string> annotations_of(const metadata& m, const std::
     if (key != "org.opencontainers.image.title" && key != "org.opencontainers.image.version")
       out[key] = text;
   return out;
+}
+
+std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
+                           const std::map<std::string, std::string>& annotations) {
+  std::sort(layers.begin(), layers.end(),
+            [](const descriptor& a, const descriptor& b) { return a.digest < b.digest; });
+  value::list_type list;
+  for (const auto& l : layers) list.push_back(descriptor_value(l));
+  std::vector<std::pair<std::string, value>> members{{"schemaVersion", 2},
+                                                     {"config", descriptor_value(config)},
+                                                     {"layers", value(std::move(list))}};
+  if (!annotations.empty())
+    members.emplace_back("annotations", value::map_type(annotations.begin(), annotations.end()));
+  return *write_json(record(std::move(members)));
 }
 
 std::string write_config(const metadata& m) {

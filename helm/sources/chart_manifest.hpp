@@ -38,6 +38,10 @@ outcome<chart_parts> find_parts(const std::vector<descriptor>& reachable, wanted
 
 /// What a pushed chart's manifest says of it. `created` is RFC 3339.
 std::map<std::string, std::string> annotations_of(const metadata& m, const std::string& created);
+/// A manifest's text, as Helm writes it: layers are sorted by digest, so that the same layers have
+/// the same digest.
+std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
+                           const std::map<std::string, std::string>& annotations);
 /// Chart.yaml as the config blob holds it.
 std::string write_config(const metadata& m);
 

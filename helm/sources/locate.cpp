@@ -1,6 +1,6 @@
 #include "helm/sources/locate.hpp"
 
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/go.hpp"
 #include "helm/sources/provenance.hpp"

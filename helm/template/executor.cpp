@@ -3,8 +3,9 @@
 #include "helm/template/executor.hpp"
 
 #include "formats/go/complex.hpp"
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
+#include "formats/plain/deep_stack.hpp"
+#include "helm/chart_types.hpp"
 #include "helm/go.hpp"
 #include "helm/template/parser.hpp"
 
@@ -412,7 +413,7 @@ value frame::member(const value& dot, std::string_view name, const node& n,
       return receiver.is_any_map() ? found->box() : *found;
     if (engine_.missing_ == missing_keys::error) fail("map has no entry for key " + quote(name));
     if (receiver.kind() == type::string_map) return value("");
-    if (receiver.kind() == type::files) return value::nil_of(type::bytes);
+    if (receiver.kind() == chart_type::files) return value::nil_of(type::bytes);
     return value().box();
   }
   fail("can't evaluate field " + std::string(name) + " in type " + static_type(receiver));
@@ -454,7 +455,7 @@ value frame::call(const value& dot, const function& f, const value* receiver, co
     auto& v = values[i + (receiver ? 1 : 0)];
     auto p = type_at(i);
     // Inside the function the parameter's type is what counts.
-    if (p == param::map && v.kind() == type::values) v = v.as(type::map);
+    if (p == param::map && v.is_any_map()) v = v.as(type::map);
     if (p != param::reflect && v.boxed()) v = v.unbox();
     if (auto* o = p == param::any ? v.object() : nullptr)
       if (auto copy = o->detached()) v = *copy;

@@ -1,7 +1,7 @@
 // The grammar of text/template; its productions call one another, so they stay in one file.
 #include "helm/template/parser.hpp"
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 #include "helm/template/lexer.hpp"
 

@@ -1,7 +1,7 @@
 #include "helm/values/dependencies.hpp"
 
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "formats/semver.hpp"
 #include "helm/charts/bounded.hpp"
 #include "helm/go.hpp"

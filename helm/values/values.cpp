@@ -1,7 +1,7 @@
 #include "helm/values/values.hpp"
 
-#include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 
 namespace helm {

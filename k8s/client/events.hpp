@@ -1,6 +1,5 @@
 #pragma once
 
-#include "formats/json/record.hpp"
 #include "k8s/client/event_kind.hpp"
 #include "k8s/client/fault.hpp"
 #include "reactor/awaitable.hpp"

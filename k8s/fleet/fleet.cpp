@@ -1,7 +1,6 @@
 #include "k8s/fleet/fleet.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/json/record.hpp"
 #include "k8s/fleet/kubeconfig_secret.hpp"
 #include "k8s/fleet/metric_table.hpp"
 #include "k8s/fleet/self_cluster.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "formats/json/record.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <algorithm>

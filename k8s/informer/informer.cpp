@@ -2,6 +2,7 @@
 
 #include "k8s/client/client.hpp"
 #include "k8s/informer/informer_parts.hpp"
+#include "k8s/informer/selector.hpp"
 #include "k8s/says_too_much.hpp"
 #include "reactor/turn.hpp"
 
@@ -12,6 +13,27 @@ using reactor::steady_time;
 
 static constexpr std::size_t mebibyte = 1024 * 1024;
 static constexpr nanoseconds say_again_after = 10min;
+
+informer_options all_of(resource collection, const watch_limits& limits, const reactor::logger& log,
+                        std::size_t most) {
+  informer_options o;
+  o.collection = std::move(collection);
+  o.log = log;
+  o.limits = limits;
+  o.limits.budget.most_objects = std::min(limits.budget.most_objects, most);
+  return o;
+}
+
+informer_options only(resource collection, const object_key& key, const watch_limits& limits,
+                      const reactor::logger& log) {
+  informer_options o;
+  o.collection = std::move(collection);
+  o.ns = key.ns;
+  o.field_selector = field_is("metadata.name", key.name);
+  o.log = log;
+  o.limits = limits;
+  return o;
+}
 
 std::string_view name_of(informer_state s) noexcept {
   switch (s) {

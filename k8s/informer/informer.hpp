@@ -53,6 +53,12 @@ struct informer_settings {
 struct informer_options : informer_settings {
   watch_limits limits;  // kept once for all who have the same
 };
+/// Every object of a collection; of more than `most` the informer reports the limit and keeps none.
+informer_options all_of(resource collection, const watch_limits& limits, const reactor::logger& log,
+                        std::size_t most);
+/// The one object of that key; of a kind without namespaces `key.ns` is empty.
+informer_options only(resource collection, const object_key& key, const watch_limits& limits,
+                      const reactor::logger& log);
 
 /// Everything of an informer that does not depend on its view.
 class informer_base {

@@ -1,7 +1,6 @@
 #include "k8s/sim/store.hpp"
 
 #include "formats/json/exact.hpp"
-#include "formats/json/record.hpp"
 
 namespace k8s::sim {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "formats/json/record.hpp"
 #include "k8s/sim/objects/json.hpp"
 #include "reactor/plain/time.hpp"
 

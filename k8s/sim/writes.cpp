@@ -1,3 +1,5 @@
+// Create, replace and patch in one file: each ends in the same admission, field managers and
+// generation, and differs in a few lines before that.
 #include "formats/yaml/yaml.hpp"
 #include "k8s/sim/core.hpp"
 #include "k8s/sim/objects/admission.hpp"

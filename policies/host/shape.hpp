@@ -24,6 +24,9 @@ struct shape {
   std::vector<shape_member> members;  // record
   std::optional<double> least;        // number
   std::vector<std::string> words;     // text: no other than these; empty: any
+  /// record: of a document that a person wrote. It may have other members, and Lua finds nil where
+  /// one is absent.
+  bool open = false;
 };
 
 struct shape_member {
@@ -55,9 +58,6 @@ reactor::result<void> check(const value& v, const shape& is);
 /// The shape as Lua reads it: kind, name, of, members with name, is, optional, otherwise.
 value described(const shape& s);
 
-/// How many letters must change to make one word the other; 3 stands for all that is more. Owns
-/// nothing, raises nothing.
-int letters_apart(std::string_view a, std::string_view b) noexcept;
 /// Whether somebody who wrote `wrong` may have meant `right`.
 bool is_slip(std::string_view wrong, std::string_view right) noexcept;
 

@@ -107,6 +107,572 @@
 ---@class (exact) windlass.drain
 ---@field timeout? number the drain is given up after that long and another unit has its turn; the object's own limit stays where it is shorter; at most a day; seconds
 
+---@class windlass.map_question
+---@field release? windlass.release
+---@field pools windlass.pool_facts[] none: one of the default form of the provider
+---@field catalogue? string[] the images that were built, where that is known
+---@field values table<string, string> of providerIntegration, where a rule reads no Release
+---@field tools windlass.tool[] that are baked into the image
+---@field known_tools windlass.image_and_its_tools[] those of other images, so that no two lists get one name
+
+---@class windlass.release
+---@field name string "aws-34.5.0"
+---@field file string what evidence names
+---@field folder string "capa"; empty: it is from no folder of Releases
+---@field stored_as string "v34.5.0": what its place says it is
+---@field archived boolean no longer offered, whatever its state says
+---@field state string
+---@field date string
+---@field components windlass.Release_entry[] as written
+---@field apps windlass.Release_entry[] as written
+---@field hash string of what it consists of: neither its name nor its state and date count
+---@field problems windlass.problem_of_a_document[] what was found while it was read
+
+---@class windlass.Release_entry
+---@field name string
+---@field version string as written: a stray v stays
+---@field catalog string its default where none is named
+---@field component_version string the version of the component that an app belongs to
+---@field reference string
+---@field depends_on string[] apps that come before it
+
+---@class windlass.problem_of_a_document
+---@field id string stable, "release.schema"
+---@field subject string "component/etcd"
+---@field from string what was there
+---@field to string what it became, or should be
+---@field why string a sentence
+---@field evidence string the document and the field
+
+---@class windlass.pool_facts
+---@field name string
+---@field kind string
+---@field architecture string
+---@field channel string
+---@field suffix string
+---@field image string names the image itself: no rule is asked
+---@field running string what a machine of it reports
+
+---@class windlass.tool
+---@field name string
+---@field version string
+
+---@class windlass.image_and_its_tools
+---@field image string
+---@field tools windlass.tool[]
+
+---@class (exact) windlass.image_names
+---@field provider? string "aws"
+---@field chart? string the version of the cluster chart
+---@field explained? string which row of the tables applies, and why
+---@field images? windlass.image_of_a_pool[] one a pool, in the order of the question
+---@field inside? windlass.tool[] the tools in the image, where the tables know them
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.image_of_a_pool
+---@field pool? string its name, as in the question
+---@field image? string its name; empty with tags, or where the provider brings its own
+---@field rule? string the row of the tables that named it
+---@field segments? windlass.segment_of_an_image[] what the name was put together from
+---@field image_version? string of a gallery
+---@field tags? string[] of a template: all must match
+---@field ref? string how an image of that name is fetched
+---@field length? number of the name, in characters
+---@field limit? number the most characters that the provider takes
+
+---@class (exact) windlass.segment_of_an_image
+---@field name? string "kubernetes"
+---@field text? string "1.34.10"
+---@field source? string the document and the field that says so
+
+---@class (exact) windlass.finding
+---@field id? string which rule: "release.schema"; required
+---@field severity "error"|"warn"|"info" how bad it is
+---@field blocking? string "approval" on a warning that waits for consent
+---@field subject? string what it is about: "component/etcd"; required
+---@field from? string what was there
+---@field to? string what it became, or should be
+---@field rule? string the row of the pack's tables that says so
+---@field why? string a sentence; required
+---@field evidence? string the document and the field
+---@field clears? string the smallest change that clears it
+
+---@class windlass.diff_question
+---@field base? windlass.release none: the Release is judged alone
+---@field release? windlass.release what is judged
+---@field pools windlass.pool_facts[] whose images are compared
+---@field catalogue? string[] the images that were built, where that is known
+---@field values table<string, string> of providerIntegration, where a rule reads no Release
+---@field others? windlass.release[] all Releases of the provider
+---@field requests? windlass.request_file requests.yaml of the provider
+---@field registered? string[] resources of its kustomization.yaml
+---@field app_ranges? table<string, string> of Kubernetes, by app
+---@field within string "folder": what concerns all of a provider is said by release.folder
+---@field rendered_from? windlass.rendered_chart what the chart of the base renders, where it was rendered
+---@field rendered_to? windlass.rendered_chart the same of the Release
+
+---@class windlass.request_file
+---@field file string
+---@field blocks windlass.block_of_requests[]
+---@field problems windlass.problem_of_a_document[] what was found while it was read
+
+---@class windlass.block_of_requests
+---@field range string of Releases
+---@field requests windlass.request[]
+
+---@class windlass.request
+---@field name string of an app or a component
+---@field version string which versions a Release must have
+---@field issue string
+---@field except windlass.exception_of_a_request[] Releases that are excused
+
+---@class windlass.exception_of_a_request
+---@field release string its name
+---@field reason string
+
+---@class windlass.rendered_chart
+---@field file string
+---@field objects windlass.rendered_object[] in the order of the chart
+
+---@class windlass.rendered_object
+---@field kind string
+---@field name string
+---@field digest string of all that it says beside its metadata
+
+---@class (exact) windlass.step_between_Releases
+---@field provider? string of the Release
+---@field version? string of the Release
+---@field level "major"|"minor"|"patch"|"prerelease"|"none" of the step
+---@field rolls "yes"|"chart"|"no"|"-" whether nodes are replaced; - where there are no images
+---@field image_from? string of the first pool; tags are joined by commas
+---@field image_to? string the same after the step
+---@field length? number of image_to, in characters
+---@field limit? number the most characters that the provider takes
+---@field changes? windlass.change[] components first, each by name
+---@field requests? windlass.verdict_on_a_request[] what requests.yaml asks of this Release
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.change
+---@field kind "component"|"binary"|"app" a binary is inside of a component
+---@field name? string
+---@field what? string added, removed, changed, moved, catalog, reference or depends
+---@field from? string
+---@field to? string
+---@field level? string of a version that changed
+---@field direction? string up, down or same, as configured
+---@field strict? string the same by SemVer alone
+---@field rolls? string whether nodes are replaced: yes, chart, no
+
+---@class (exact) windlass.verdict_on_a_request
+---@field range? string of Releases
+---@field item? string
+---@field version_range? string which versions it must have
+---@field actual? string the version that it has
+---@field result? string satisfied, violated or missing
+
+---@class windlass.gate_question
+---@field step windlass.diff_question from the Release before
+---@field suites? windlass.run_of_a_suite[] which suites ran, where that is known
+---@field readiness? windlass.readiness_item[] where that is known
+---@field stage windlass.stage
+
+---@class windlass.run_of_a_suite
+---@field suite string
+---@field hash string of the content that it ran on
+---@field result string "passed", or what else came out
+
+---@class windlass.readiness_item
+---@field item string what must be done before a major is offered
+---@field closed boolean
+
+---@class windlass.stage
+---@field is string where the draft stands
+---@field to string where it should go
+---@field action string version, pin or refresh
+---@field actor string who wants it
+---@field age_hours number of the draft; below 0: not known
+
+---@class windlass.bump_question
+---@field base? windlass.release the Release before
+---@field kind string major, minor, patch or test
+---@field available table<string, string[]> versions by item
+---@field catalogue? string[] the images that were built, where that is known
+---@field requests? windlass.request_file requests.yaml of the provider
+---@field picks windlass.pick[] when there are any, nothing else moves
+---@field stage windlass.stage
+---@field others? windlass.release[] all Releases of the provider
+---@field prefix string of the pre-release of a test
+---@field asked boolean a test gets a pre-release whatever is picked
+
+---@class windlass.pick
+---@field name string
+---@field version string
+---@field depends_on string[] replaces what it had when it is not empty
+---@field catalog string empty: the one that it had
+
+---@class (exact) windlass.next_Release
+---@field version? string of the next Release
+---@field items? windlass.item_of_a_bump[] components first, each by name
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.item_of_a_bump
+---@field kind "component"|"app"
+---@field name? string
+---@field from? string empty: it comes
+---@field to? string empty: it goes
+---@field why? string a sentence
+
+---@class windlass.path_question
+---@field releases windlass.release[] of one provider
+---@field from string a version
+---@field to string a version
+---@field denied windlass.denied_step[] by release.diff: no way leads there
+
+---@class windlass.denied_step
+---@field from string a Release
+---@field to string a Release
+---@field why string a sentence
+
+---@class (exact) windlass.path
+---@field steps? windlass.step_of_a_path[] from the first Release to the last
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.step_of_a_path
+---@field from? string the version before
+---@field to? string the version after
+---@field level? string of the step
+---@field downgrades? windlass.downgrade[] what goes back on the way
+---@field denied? string why release.diff denies it; only where there is no other way
+
+---@class (exact) windlass.downgrade
+---@field subject? string what goes back
+---@field from? string
+---@field to? string
+
+---@class windlass.lifecycle_question
+---@field releases windlass.release[] of one provider
+---@field in_use? string[] names; nil: not known
+
+---@class (exact) windlass.lifecycle
+---@field releases? windlass.Release_and_what_becomes_of_it[]
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.Release_and_what_becomes_of_it
+---@field name? string
+---@field state? string the state that it has
+---@field action "keep"|"deprecate"|"archive"
+---@field why? string a sentence
+
+---@class windlass.folder_question
+---@field folder string
+---@field releases windlass.release[]
+---@field requests? windlass.request_file requests.yaml of the provider
+---@field registered? string[] resources of its kustomization.yaml
+---@field app_ranges? table<string, string> of Kubernetes, by app
+
+---@class (exact) windlass.verdict_on_a_folder
+---@field rules? string[] every id that a finding may have; empty: the pack does not say
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class windlass.pin_question
+---@field release string a version
+---@field name string of the item
+---@field version string that it is held at
+---@field up_to string the first Release that is free again; empty: only this one is held
+---@field folders windlass.folder_of_a_pin[]
+
+---@class windlass.folder_of_a_pin
+---@field folder string
+---@field file string
+---@field blocks windlass.block_of_requests[] of requests, as they are
+---@field has boolean whether its Release has the item
+
+---@class (exact) windlass.pins
+---@field pins? windlass.edit_of_a_request_file[] one a folder, in their order
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.edit_of_a_request_file
+---@field folder? string
+---@field file? string
+---@field range? string of the block of requests
+---@field edit "new"|"extended"|"same"|"none"
+---@field block? number which one is extended, from 1
+---@field why? string a sentence
+
+---@class windlass.join_question
+---@field kind string major or minor
+---@field target string "35.0"; empty: what follows
+---@field providers windlass.versions_of_a_provider[]
+
+---@class windlass.versions_of_a_provider
+---@field name string
+---@field versions string[] that are offered
+
+---@class (exact) windlass.join
+---@field target? string the version that they go to
+---@field rows? windlass.provider_that_may_join[] one a provider
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.provider_that_may_join
+---@field provider? string
+---@field latest? string its latest version
+---@field why? string a sentence
+---@field joins? boolean
+
+---@class windlass.publish_question
+---@field release? windlass.release
+---@field commit string of a preview
+
+---@class (exact) windlass.publication
+---@field retag? windlass.published_chart[]
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.published_chart
+---@field from? string "cluster-aws:7.2.5"
+---@field to? string "release-aws:34.0.0"
+---@field value? string the value of the chart that says the version
+---@field text? string what it says
+
+---@class windlass.train_document
+---@field train? string
+---@field file? string
+---@field phase? string
+---@field order? string
+---@field cadence? string
+---@field since? string
+---@field now? string
+---@field bump? string
+---@field reqs_payload_commit? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+---@field projects? windlass.project_of_a_train[] whose commits and tags go together
+---@field pins? windlass.pin_of_a_train[] which project holds which
+---@field edges? windlass.edge_of_a_train[] beside those that the pack knows
+---@field steps? windlass.step_of_the_document[] what was done
+---@field suites? windlass.suite_of_a_train[] which suites ran
+---@field tags? windlass.tag_of_a_project[] of foreign projects
+---@field ancestry? windlass.ancestry_of_commits[] how far one commit is from another
+---@field images? windlass.image_of_a_registry[] that registries have
+---@field releases? windlass.release_of_the_bundle[] of the bundle
+---@field trains? windlass.released_train[] train.match: what was released together
+---@field freeze? windlass.freeze_of_a_train from when on nothing moves
+---@field promote? windlass.wanted_promotion train.promote: what gets which name
+---@field match? windlass.wanted_match train.match: what it is for
+---@field present? string[] evidence that is there; nil: not known
+
+---@class windlass.project_of_a_train
+---@field name? string
+---@field candidate? string
+---@field digest? string
+---@field release? string
+---@field protocol? string
+---@field evidence? string
+---@field head? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.pin_of_a_train
+---@field holder? string
+---@field project? string
+---@field field? string
+---@field kind? string
+---@field value? string
+---@field comment? string
+---@field image? string
+---@field was? string
+---@field tested? string
+---@field former? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.edge_of_a_train
+---@field from? string
+---@field to? string
+---@field kind? string
+---@field field? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.step_of_the_document
+---@field id? string
+---@field state? string
+---@field evidence? string
+---@field commit? string
+---@field title? string
+---@field owner? string
+---@field pr? string
+---@field approval? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+---@field inputs? table<string, string> by project
+---@field needs? string[] other steps
+
+---@class windlass.suite_of_a_train
+---@field id? string
+---@field project? string
+---@field contentHash? string
+---@field result? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.tag_of_a_project
+---@field project? string
+---@field tag? string
+---@field commit? string
+---@field digest? string
+---@field was? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.ancestry_of_commits
+---@field project? string
+---@field from? string
+---@field to? string
+---@field ahead? string
+---@field behind? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.image_of_a_registry
+---@field ref? string
+---@field digest? string
+---@field arch? string
+---@field was? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.release_of_the_bundle
+---@field tag? string
+---@field date? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.released_train
+---@field train? string
+---@field bundle? string
+---@field client? string
+---@field server? string
+---@field client_commit? string
+---@field server_commit? string
+---@field client_protocol? string
+---@field server_protocol? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.freeze_of_a_train
+---@field project? string
+---@field baseCommit? string
+---@field since? string
+---@field until? string
+---@field by? string
+---@field fixup? string
+---@field mode? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.wanted_promotion
+---@field project? string
+---@field tag? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class windlass.wanted_match
+---@field client? string
+---@field server? string
+---@field bundle? string
+---@field train? string
+---@field protocol? string
+---@field source? string where it is from, for people
+---@field at? string when it was seen, for people
+
+---@class (exact) windlass.verdict_on_a_train
+---@field checks? windlass.comparison[] check and plan: what was compared
+---@field steps? windlass.step_of_a_train[] plan: in the order of the tables
+---@field void? string[] plan: suites that no longer count
+---@field order? string[] plan: projects, each behind those that it depends on
+---@field edges? windlass.edge_between_projects[] plan
+---@field next? string plan: the release of the bundle that the next train may ride on
+---@field earliest? string plan: the day from which it may; empty: not known
+---@field retag? windlass.retag[] promote
+---@field indexes? windlass.index_of_images[] promote: over what has its new name then
+---@field retest? "skipped"|"required" promote: whether it must be tested again
+---@field hash? string check, plan and promote: of the content that suites and waivers are bound to
+---@field matches? windlass.match[] match
+---@field rules? string[] check, plan and promote: every id that a finding may have
+---@field findings? windlass.finding[] what was found; an error denies, a warning may wait for approval
+
+---@class (exact) windlass.comparison
+---@field name? string
+---@field result? string "equal"
+---@field saw? string[] what was compared
+
+---@class (exact) windlass.step_of_a_train
+---@field id? string
+---@field state "done"|"started"|"ready"|"blocked"
+---@field why? string a sentence
+---@field needs? string[] steps that come before it
+---@field since? string when it became that, as the facts say it; empty: not known
+---@field days? number from then to the now of the document
+---@field inputs? windlass.input_of_a_step[] fixed when it starts
+---@field title? string
+---@field owner? string
+---@field pr? string
+---@field approval? string
+---@field evidence? string
+
+---@class (exact) windlass.input_of_a_step
+---@field project? string
+---@field value? string what the step takes of it
+
+---@class (exact) windlass.edge_between_projects
+---@field from? string
+---@field to? string
+---@field kind? string to is built from from (strong), speaks its protocol (pair), or has it and may lag (weak)
+
+---@class (exact) windlass.retag
+---@field from? string the image
+---@field to? string its new name
+---@field arch? string
+---@field digest? string that was tested
+
+---@class (exact) windlass.index_of_images
+---@field to? string its name
+---@field parts? windlass.part_of_an_index[] one an architecture
+
+---@class (exact) windlass.part_of_an_index
+---@field from? string the image
+---@field digest? string that was tested
+---@field architecture? string
+
+---@class (exact) windlass.match
+---@field train? string
+---@field bundle? string
+---@field client? string
+---@field server? string
+---@field how? string why that is believed
+
+---@class windlass.project_and_its_files
+---@field project string its name
+---@field files table<string, string> texts by their names; none: which are to be read?
+
+---@class (exact) windlass.what_files_of_a_project_say
+---@field known? boolean whether there is a table for the project
+---@field near? string without one: the project that may be meant
+---@field files? string[] every file that is read, whether it is there or not
+---@field pins? windlass.pin_of_a_project[]
+---@field protocol? string that it speaks
+---@field absent? string[] what none of the files has
+
+---@class (exact) windlass.pin_of_a_project
+---@field holder? string
+---@field project? string
+---@field field? string required
+---@field kind? string
+---@field value? string required
+---@field image? string
+---@field comment? string
+---@field source? string
+
 ---@class windlass.composed_object
 ---@field apiVersion string such as apps/v1
 ---@field kind string
@@ -229,26 +795,26 @@
 ---@field admit? fun(unit: windlass.unit, peers: windlass.unit[], fleet: windlass.fleet, now: windlass.time): windlass.admission may the workload of this unit be disturbed now?
 
 ---@class (exact) windlass.family.release
----@field map? function
----@field diff? function
----@field gate? function
----@field bump? function
----@field path? function
----@field lifecycle? function
----@field folder? function
----@field pin? function
----@field join? function
----@field publish? function
+---@field map? fun(question: windlass.map_question): windlass.image_names what is the OS image of these pools called?
+---@field diff? fun(question: windlass.diff_question): windlass.step_between_Releases what does the step from one Release to another change, and is anything wrong with it?
+---@field gate? fun(question: windlass.gate_question): windlass.step_between_Releases may this Release become active?
+---@field bump? fun(question: windlass.bump_question): windlass.next_Release what would the next Release be?
+---@field path? fun(question: windlass.path_question): windlass.path how does a cluster get from one Release to another?
+---@field lifecycle? fun(question: windlass.lifecycle_question): windlass.lifecycle which Releases are still offered?
+---@field folder? fun(question: windlass.folder_question): windlass.verdict_on_a_folder what is wrong with the Releases of a provider as a whole, and which rules are there?
+---@field pin? fun(question: windlass.pin_question): windlass.pins how is an item held at a version?
+---@field join? fun(question: windlass.join_question): windlass.join do the providers go on together?
+---@field publish? fun(question: windlass.publish_question): windlass.publication under which name is the chart of a Release published?
 
 ---@class (exact) windlass.family.rollout
 ---@field plan? fun(units: windlass.unit[], fleet: windlass.fleet, now: windlass.time): windlass.plan who may start now, in which order, and why do the others wait?
 
 ---@class (exact) windlass.family.train
----@field check? function
----@field plan? function
----@field promote? function
----@field match? function
----@field sources? function
+---@field check? fun(train: windlass.train_document): windlass.verdict_on_a_train does what is pinned fit together?
+---@field plan? fun(train: windlass.train_document): windlass.verdict_on_a_train which steps are done, started, ready, blocked?
+---@field promote? fun(train: windlass.train_document): windlass.verdict_on_a_train which images get which names, and must they be tested again?
+---@field match? fun(train: windlass.train_document): windlass.verdict_on_a_train which server fits a client, a bundle or a train?
+---@field sources? fun(question: windlass.project_and_its_files): windlass.what_files_of_a_project_say what do the files of a project pin, and which protocol does it speak?
 
 ---@class (exact) windlass.family.versions
 ---@field resolve? fun(unit: windlass.version_question, catalogue: windlass.catalogue_entry[], now: windlass.time): windlass.version which version should this unit run?

@@ -1,6 +1,7 @@
 #include "releases/rules/answer.hpp"
 
 #include "reactor/plain/printable.hpp"
+#include "releases/rules/answer_table.hpp"
 
 #include <algorithm>
 
@@ -148,29 +149,32 @@ void answer_reader::done() {
   }
 }
 
-std::vector<finding> read_findings(answer_reader& from) {
-  auto found = from.list<finding>("findings", [](answer_reader& one) {
-    finding f;
-    f.id = one.text("id");
-    const std::string how = one.one_of("severity", {"error", "warn", "info"});
-    f.blocking = one.text("blocking");
-    f.subject = one.text("subject");
-    f.from = one.text("from");
-    f.to = one.text("to");
-    f.rule = one.text("rule");
-    f.why = one.text("why");
-    f.evidence = one.text("evidence");
-    f.clears = one.text("clears");
-    f.how = how == "error" ? severity::error : how == "warn" ? severity::warn : severity::info;
-    if (f.id.empty()) one.refuse("id", "expected the finding's id");
-    if (f.subject.empty()) one.refuse("subject", "expected what it is about");
-    if (f.why.empty()) one.refuse("why", "expected a sentence");
-    if (!f.blocking.empty() && (f.blocking != "approval" || f.how != severity::warn))
-      one.refuse("blocking", "only a warning blocks, and for approval");
-    return f;
-  });
-  put_in_order(found);
-  return found;
+const answer_field<finding> answer_record<finding>::fields[10] = {
+    taken<&finding::id>("id", "which rule: \"release.schema\"; required"),
+    {"severity", "how bad it is",
+     [](answer_reader& from, std::string_view field, finding& into) {
+       const std::string how = from.one_of(field, {"error", "warn", "info"});
+       into.how = how == "error"  ? severity::error
+                  : how == "warn" ? severity::warn
+                                  : severity::info;
+     },
+     [] { return word_shape({"error", "warn", "info"}); }, true},
+    taken<&finding::blocking>("blocking", "\"approval\" on a warning that waits for consent"),
+    taken<&finding::subject>("subject", "what it is about: \"component/etcd\"; required"),
+    taken<&finding::from>("from", "what was there"),
+    taken<&finding::to>("to", "what it became, or should be"),
+    taken<&finding::rule>("rule", "the row of the pack's tables that says so"),
+    taken<&finding::why>("why", "a sentence; required"),
+    taken<&finding::evidence>("evidence", "the document and the field"),
+    taken<&finding::clears>("clears", "the smallest change that clears it"),
+};
+
+void answer_record<finding>::check(answer_reader& from, const finding& f) {
+  if (f.id.empty()) from.refuse("id", "expected the finding's id");
+  if (f.subject.empty()) from.refuse("subject", "expected what it is about");
+  if (f.why.empty()) from.refuse("why", "expected a sentence");
+  if (!f.blocking.empty() && (f.blocking != "approval" || f.how != severity::warn))
+    from.refuse("blocking", "only a warning blocks, and for approval");
 }
 
 }  // namespace policies::releases

@@ -4,8 +4,8 @@
 // complaint.
 
 #include "policies/host/value.hpp"
-#include "releases/rules/finding.hpp"
 #include "reactor/plain/result.hpp"
+#include "releases/rules/finding.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -59,8 +59,5 @@ private:
   boost::container::small_vector<std::string_view, 12> asked_;
   std::optional<reactor::fault>& wrong_;
 };
-
-/// `findings` of an answer, in order.
-std::vector<finding> read_findings(answer_reader& from);
 
 }  // namespace policies::releases

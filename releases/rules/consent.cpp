@@ -1,5 +1,7 @@
 #include "releases/rules/consent.hpp"
 
+#include "formats/plain/nearest.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -47,7 +49,7 @@ finding note_of(const waiver& w, std::string why) {
 /// A warning: there is no `kind` of this name.
 finding unknown(const waiver& w, const std::string& kind, const std::string& name,
                 const std::vector<std::string>& known) {
-  const std::string_view near = nearest(known, name);
+  const std::string_view near = formats::nearest(known, name);
   std::string why = "it counts for nothing: there is no " + kind + " '" + name + "'";
   if (!near.empty()) why += "; is it '" + std::string(near) + "'?";
   finding note = note_of(w, std::move(why));

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "reactor/plain/time.hpp"
 #include "releases/rules/finding.hpp"
 #include "releases/rules/repository.hpp"
-#include "reactor/plain/time.hpp"
 
 #include <string>
 #include <vector>

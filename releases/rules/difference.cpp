@@ -1,7 +1,7 @@
 #include "releases/rules/difference.hpp"
 
-#include "releases/rules/answer.hpp"
 #include "releases/rules/ask.hpp"
+#include "releases/rules/difference_table.hpp"
 #include "releases/rules/hooks.hpp"
 #include "releases/rules/typical.hpp"
 #include "releases/rules/views.hpp"
@@ -11,36 +11,13 @@
 namespace policies {
 
 namespace releases {
+
 namespace {
 
 using reactor::result;
 
 /// What another Release of the provider costs: it is looked at, and one of them is compared.
 constexpr std::size_t others_per_entry = 8;
-
-diff_change read_change(answer_reader& from) {
-  diff_change c;
-  c.kind = from.one_of("kind", {"component", "binary", "app"});
-  c.name = from.text("name");
-  c.what = from.text("what");
-  c.from = from.text("from");
-  c.to = from.text("to");
-  c.level = from.text("level");
-  c.direction = from.text("direction");
-  c.strict = from.text("strict");
-  c.rolls = from.text("rolls");
-  return c;
-}
-
-request_verdict read_verdict(answer_reader& from) {
-  request_verdict v;
-  v.range = from.text("range");
-  v.item = from.text("item");
-  v.version_range = from.text("version_range");
-  v.actual = from.text("actual");
-  v.result = from.text("result");
-  return v;
-}
 
 }  // namespace
 
@@ -69,24 +46,7 @@ std::size_t entries_of(const diff_question& question) {
 }
 
 result<diff_answer> read_diff_answer(const value& answer) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  diff_answer out;
-  out.provider = from.text("provider");
-  out.version = from.text("version");
-  out.level = from.one_of("level", {"major", "minor", "patch", "prerelease", "none"});
-  out.rolls = from.one_of("rolls", {"yes", "chart", "no", "-"});
-  out.image_from = from.text("image_from");
-  out.image_to = from.text("image_to");
-  out.length = from.number("length");
-  out.limit = from.number("limit");
-  out.changes = from.list<diff_change>("changes", read_change);
-  out.requests = from.list<request_verdict>("requests", read_verdict);
-  out.findings = read_findings(from);
-  from.done();
-  if (wrong) return *wrong;
-  out.verdict = decide(out.findings);
-  return out;
+  return read_answer<diff_answer>(answer);
 }
 
 hook diff_hook() {
@@ -94,7 +54,12 @@ hook diff_hook() {
   q.base = typical_release();
   q.release = typical_release_after();
   const std::size_t entries = entries_of(q);
-  return hook_of("release.diff", std::move(q), entries, read_diff_answer);
+  return hook_of<diff_answer>(
+      {"release.diff",
+       "what does the step from one Release to another change, and is anything wrong with it?",
+       "by `windlass release diff` and `check`, and before a pool follows another Release",
+       "nothing moves"},
+      std::move(q), entries, read_diff_answer);
 }
 
 reactor::awaitable<result<diff_answer>> diff_releases(

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "releases/rules/finding.hpp"
 #include "reactor/plain/result.hpp"
+#include "releases/rules/finding.hpp"
 
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 #include "releases/rules/fields.hpp"
 
+#include "formats/plain/nearest.hpp"
 #include "reactor/plain/printable.hpp"
 
 #include <boost/json.hpp>
@@ -200,7 +201,7 @@ std::vector<unknown_field> yaml_source::unknown(const json::object& of,
     if (is_list_) way.erase(way.begin());
     // A document on one line is an object of a server.
     const std::size_t line = text_.find('\n') == text_.npos ? 0 : formats::yaml_line_of(text_, way);
-    const std::string_view near = nearest(known, f.name);
+    const std::string_view near = formats::nearest(known, f.name);
     note("release.unknown-field", subject, here,
          (line > 0 ? "line " + std::to_string(line) + ": " : "") + "no field " + quoted(f.name) +
              " is known" + (near.empty() ? "" : "; is it " + std::string(near) + "?"),

@@ -3,9 +3,7 @@
 #include "reactor/plain/printable.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
-#include <utility>
 
 namespace policies::releases {
 
@@ -20,40 +18,6 @@ std::string expected_one_of(std::initializer_list<std::string_view> known, std::
     text += names[i];
   }
   return text + ", got '" + reactor::printable(got, 100) + "'";
-}
-
-namespace {
-
-template <class Words>
-std::string_view nearest_of(const Words& known, std::string_view got) {
-  std::string_view best;
-  std::size_t least = 3;  // so many letters away is another word
-  for (const std::string_view word : known) {
-    std::vector<std::size_t> row(got.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = std::exchange(row[0], i);
-      for (std::size_t j = 1; j <= got.size(); ++j) {
-        const std::size_t replaced = diagonal + (word[i - 1] != got[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-      }
-    }
-    if (row.back() < least) {
-      least = row.back();
-      best = word;
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
-std::string_view nearest(std::initializer_list<std::string_view> known, std::string_view got) {
-  return nearest_of(known, got);
-}
-std::string_view nearest(const std::vector<std::string>& known, std::string_view got) {
-  return nearest_of(known, got);
 }
 
 std::string_view to_string(severity s) {

@@ -22,10 +22,6 @@ struct problem {
 /// ones are not named.
 std::string expected_one_of(std::initializer_list<std::string_view> known, std::string_view got);
 
-/// The known word that is at most two letters away; empty when none is.
-std::string_view nearest(std::initializer_list<std::string_view> known, std::string_view got);
-std::string_view nearest(const std::vector<std::string>& known, std::string_view got);
-
 enum class severity { info, warn, error };
 std::string_view to_string(severity s);
 

@@ -6,7 +6,7 @@
 
 namespace policies::releases {
 
-/// The questions about Releases. Their fields are not described; what is taken of an answer is.
+/// The questions about Releases.
 hook map_hook();
 hook diff_hook();
 std::vector<hook> planning_hooks();  // gate, bump, path, lifecycle

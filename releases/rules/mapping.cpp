@@ -1,6 +1,7 @@
 #include "releases/rules/mapping.hpp"
 
-#include "releases/rules/answer.hpp"
+#include "releases/rules/answer_table.hpp"
+#include "releases/rules/ask.hpp"
 #include "releases/rules/hooks.hpp"
 #include "releases/rules/typical.hpp"
 #include "releases/rules/views.hpp"
@@ -27,52 +28,79 @@ struct view_record<releases::image_tools> {
 
 template <>
 struct view_record<releases::map_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "map question";
   static constexpr field fields[] = {
       field_of<&releases::map_question::release>("release"),
-      field_of<&releases::map_question::pools>("pools"),
-      field_of<&releases::map_question::catalogue>("catalogue"),
-      field_of<&releases::map_question::values>("values"),
-      field_of<&releases::map_question::tools>("tools"),
-      field_of<&releases::map_question::known_tools>("known_tools"),
+      field_of<&releases::map_question::pools>("pools",
+                                               "none: one of the default form of the provider"),
+      field_of<&releases::map_question::catalogue>(
+          "catalogue", "the images that were built, where that is known"),
+      field_of<&releases::map_question::values>(
+          "values", "of providerIntegration, where a rule reads no Release"),
+      field_of<&releases::map_question::tools>("tools", "that are baked into the image"),
+      field_of<&releases::map_question::known_tools>(
+          "known_tools", "those of other images, so that no two lists get one name"),
   };
 };
 
 namespace releases {
+
+template <>
+struct answer_record<image_segment> {
+  static constexpr const char* name = "segment of an image";
+  static constexpr answer_field<image_segment> fields[] = {
+      taken<&image_segment::name>("name", "\"kubernetes\""),
+      taken<&image_segment::text>("text", "\"1.34.10\""),
+      taken<&image_segment::source>("source", "the document and the field that says so"),
+  };
+};
+
+template <>
+struct answer_record<pool_image> {
+  static constexpr const char* name = "image of a pool";
+  static constexpr answer_field<pool_image> fields[] = {
+      taken<&pool_image::pool>("pool", "its name, as in the question"),
+      taken<&pool_image::image>("image",
+                                "its name; empty with tags, or where the provider brings its own"),
+      taken<&pool_image::rule>("rule", "the row of the tables that named it"),
+      taken<&pool_image::segments>("segments", "what the name was put together from"),
+      taken<&pool_image::image_version>("image_version", "of a gallery"),
+      taken<&pool_image::tags>("tags", "of a template: all must match"),
+      taken<&pool_image::ref>("ref", "how an image of that name is fetched"),
+      taken<&pool_image::length>("length", "of the name, in characters"),
+      taken<&pool_image::limit>("limit", "the most characters that the provider takes"),
+  };
+};
+
+template <>
+struct answer_record<baked_tool> {
+  static constexpr const char* name = "tool";
+  static constexpr answer_field<baked_tool> fields[] = {
+      taken<&baked_tool::name>("name"),
+      taken<&baked_tool::version>("version"),
+  };
+};
+
+template <>
+struct answer_record<map_answer> {
+  static constexpr const char* name = "image names";
+  static constexpr answer_field<map_answer> fields[] = {
+      taken<&map_answer::provider>("provider", "\"aws\""),
+      taken<&map_answer::chart>("chart", "the version of the cluster chart"),
+      taken<&map_answer::explained>("explained", "which row of the tables applies, and why"),
+      taken<&map_answer::images>("images", "one a pool, in the order of the question"),
+      taken<&map_answer::inside>("inside", "the tools in the image, where the tables know them"),
+      findings_of<map_answer>(),
+  };
+};
+
 namespace {
 
+using reactor::errc;
+using reactor::make_fault;
 using reactor::result;
 
 constexpr std::int64_t instructions_per_entry = 2'000;
-
-image_segment read_segment(answer_reader& from) {
-  image_segment s;
-  s.name = from.text("name");
-  s.text = from.text("text");
-  s.source = from.text("source");
-  return s;
-}
-
-pool_image read_image(answer_reader& from) {
-  pool_image i;
-  i.pool = from.text("pool");
-  i.image = from.text("image");
-  i.rule = from.text("rule");
-  i.segments = from.list<image_segment>("segments", read_segment);
-  i.image_version = from.text("image_version");
-  i.tags = from.texts("tags");
-  i.ref = from.text("ref");
-  i.length = from.number("length");
-  i.limit = from.number("limit");
-  return i;
-}
-
-baked_tool read_tool(answer_reader& from) {
-  baked_tool t;
-  t.name = from.text("name");
-  t.version = from.text("version");
-  return t;
-}
 
 }  // namespace
 
@@ -81,36 +109,36 @@ std::int64_t release_instructions(std::size_t entries) {
 }
 
 result<map_answer> read_map_answer(const value& answer, const map_question& question) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  map_answer out;
-  out.provider = from.text("provider");
-  out.chart = from.text("chart");
-  out.explained = from.text("explained");
-  out.images = from.list<pool_image>("images", read_image);
-  out.inside = from.list<baked_tool>("inside", read_tool);
-  out.findings = read_findings(from);
-  from.done();
-  out.verdict = decide(out.findings);
+  auto out = read_answer<map_answer>(answer);
+  if (!out) return out;
   // What is denied has no name that somebody could use all the same.
-  if (out.verdict == decision::deny) out.images.clear();
-  const std::size_t expected = std::max<std::size_t>(1, question.pools.size());
-  if (!wrong && out.verdict != decision::deny && out.images.size() != expected)
-    from.refuse("images", "expected one a pool, " + std::to_string(expected) + ", got " +
-                              std::to_string(out.images.size()));
-  for (std::size_t i = 0; !wrong && i < out.images.size() && i < question.pools.size(); ++i) {
-    if (out.images[i].pool != question.pools[i].name)
-      from.refuse("images[" + std::to_string(i + 1) + "].pool",
-                  "expected " + question.pools[i].name + ", the pool at this place");
+  if (out->verdict == decision::deny) {
+    out->images.clear();
+    return out;
   }
-  if (wrong) return *wrong;
+  const auto refused = [](std::string why) {
+    return make_fault(errc::malformed, {}, std::move(why));
+  };
+  const std::size_t expected = std::max<std::size_t>(1, question.pools.size());
+  if (out->images.size() != expected)
+    return refused("images: expected one a pool, " + std::to_string(expected) + ", got " +
+                   std::to_string(out->images.size()));
+  for (std::size_t i = 0; i < question.pools.size(); ++i)
+    if (out->images[i].pool != question.pools[i].name)
+      return refused("images[" + std::to_string(i + 1) + "].pool: expected " +
+                     question.pools[i].name + ", the pool at this place");
   return out;
 }
 
 hook map_hook() {
   map_question q;
   q.release = typical_release();
-  hook h = hook_of<map_answer>("release.map", std::move(q), 4, nullptr);
+  hook h = hook_of<map_answer>({"release.map", "what is the OS image of these pools called?",
+                                "for each pool whose image follows from a Release, whenever the "
+                                "Release or the pool changed, "
+                                "and by `windlass release map`",
+                                "no image: what waits for one keeps the one that it has"},
+                               std::move(q), 4, nullptr);
   h.takes = [](const value& answer, const hook::asking& of) {
     map_question asked;
     const value question = plain_argument(of.question, 0);
@@ -128,22 +156,9 @@ reactor::awaitable<result<map_answer>> map_release(host& packs, subject s,
                               question->release->apps.size() + question->pools.size() * 10 +
                               question->tools.size() + 5 * question->known_tools.size() +
                               (question->catalogue ? question->catalogue->size() / 50 : 0);
-  std::vector<argument> arguments;
-  arguments.emplace_back(view_of(question));
-  const auto answer = std::make_shared<map_answer>();
-  judge accept = [answer, question](const value& proposed) -> result<void> {
-    auto read = read_map_answer(proposed, *question);
-    if (!read) return read.error();
-    *answer = std::move(*read);
-    return {};
-  };
-  auto made = co_await packs.call("release.map", std::move(s), std::move(arguments),
-                                  release_instructions(entries), std::move(accept));
-  if (!made) co_return made.error();
-  answer->pack = made->pack;
-  answer->version = made->version;
-  answer->cost = made->cost;
-  co_return std::move(*answer);
+  auto read = [question](const value& answer) { return read_map_answer(answer, *question); };
+  co_return co_await ask<map_answer>(packs, "release.map", std::move(s), question, entries,
+                                     std::move(read));
 }
 
 }  // namespace releases

@@ -1,6 +1,6 @@
 #include "releases/rules/offering.hpp"
 
-#include "releases/rules/answer.hpp"
+#include "releases/rules/answer_table.hpp"
 #include "releases/rules/ask.hpp"
 #include "releases/rules/fields.hpp"
 #include "releases/rules/hooks.hpp"
@@ -15,68 +15,144 @@ namespace policies {
 
 template <>
 struct view_record<releases::folder_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "folder question";
   static constexpr field fields[] = {
       field_of<&releases::folder_question::folder>("folder"),
       field_of<&releases::folder_question::releases>("releases"),
-      field_of<&releases::folder_question::requests>("requests"),
-      field_of<&releases::folder_question::registered>("registered"),
-      field_of<&releases::folder_question::app_ranges>("app_ranges"),
+      field_of<&releases::folder_question::requests>("requests", "requests.yaml of the provider"),
+      field_of<&releases::folder_question::registered>("registered",
+                                                       "resources of its kustomization.yaml"),
+      field_of<&releases::folder_question::app_ranges>("app_ranges", "of Kubernetes, by app"),
   };
 };
 
 template <>
 struct view_record<releases::pin_folder> {
-  static constexpr const char* name = "folder";
+  static constexpr const char* name = "folder of a pin";
   static constexpr field fields[] = {
       field_of<&releases::pin_folder::folder>("folder"),
       field_of<&releases::pin_folder::file>("file"),
-      field_of<&releases::pin_folder::blocks>("blocks"),
-      field_of<&releases::pin_folder::has>("has"),
+      field_of<&releases::pin_folder::blocks>("blocks", "of requests, as they are"),
+      field_of<&releases::pin_folder::has>("has", "whether its Release has the item"),
   };
 };
 
 template <>
 struct view_record<releases::pin_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "pin question";
   static constexpr field fields[] = {
-      field_of<&releases::pin_question::release>("release"),
-      field_of<&releases::pin_question::name>("name"),
-      field_of<&releases::pin_question::version>("version"),
-      field_of<&releases::pin_question::up_to>("up_to"),
+      field_of<&releases::pin_question::release>("release", "a version"),
+      field_of<&releases::pin_question::name>("name", "of the item"),
+      field_of<&releases::pin_question::version>("version", "that it is held at"),
+      field_of<&releases::pin_question::up_to>(
+          "up_to", "the first Release that is free again; empty: only this one is held"),
       field_of<&releases::pin_question::folders>("folders"),
   };
 };
 
 template <>
 struct view_record<releases::provider_versions> {
-  static constexpr const char* name = "provider";
+  static constexpr const char* name = "versions of a provider";
   static constexpr field fields[] = {
       field_of<&releases::provider_versions::name>("name"),
-      field_of<&releases::provider_versions::versions>("versions"),
+      field_of<&releases::provider_versions::versions>("versions", "that are offered"),
   };
 };
 
 template <>
 struct view_record<releases::join_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "join question";
   static constexpr field fields[] = {
-      field_of<&releases::join_question::kind>("kind"),
-      field_of<&releases::join_question::target>("target"),
+      field_of<&releases::join_question::kind>("kind", "major or minor"),
+      field_of<&releases::join_question::target>("target", "\"35.0\"; empty: what follows"),
       field_of<&releases::join_question::providers>("providers"),
   };
 };
 
 template <>
 struct view_record<releases::publish_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "publish question";
   static constexpr field fields[] = {
       field_of<&releases::publish_question::release>("release"),
-      field_of<&releases::publish_question::commit>("commit"),
+      field_of<&releases::publish_question::commit>("commit", "of a preview"),
   };
 };
 
 namespace releases {
+
+template <>
+struct answer_record<folder_answer> {
+  static constexpr const char* name = "verdict on a folder";
+  static constexpr answer_field<folder_answer> fields[] = {
+      taken<&folder_answer::rules>(
+          "rules", "every id that a finding may have; empty: the pack does not say"),
+      findings_of<folder_answer>(),
+  };
+};
+
+template <>
+struct answer_record<pin_edit> {
+  static constexpr const char* name = "edit of a request file";
+  static constexpr answer_field<pin_edit> fields[] = {
+      taken<&pin_edit::folder>("folder"),
+      taken<&pin_edit::file>("file"),
+      taken<&pin_edit::range>("range", "of the block of requests"),
+      word_of<&pin_edit::edit, "new", "extended", "same", "none">("edit"),
+      taken<&pin_edit::block>("block", "which one is extended, from 1"),
+      taken<&pin_edit::why>("why", "a sentence"),
+  };
+};
+
+template <>
+struct answer_record<pin_answer> {
+  static constexpr const char* name = "pins";
+  static constexpr answer_field<pin_answer> fields[] = {
+      taken<&pin_answer::pins>("pins", "one a folder, in their order"),
+      findings_of<pin_answer>(),
+  };
+};
+
+template <>
+struct answer_record<join_row> {
+  static constexpr const char* name = "provider that may join";
+  static constexpr answer_field<join_row> fields[] = {
+      taken<&join_row::provider>("provider"),
+      taken<&join_row::latest>("latest", "its latest version"),
+      taken<&join_row::why>("why", "a sentence"),
+      taken<&join_row::joins>("joins"),
+  };
+};
+
+template <>
+struct answer_record<join_answer> {
+  static constexpr const char* name = "join";
+  static constexpr answer_field<join_answer> fields[] = {
+      taken<&join_answer::target>("target", "the version that they go to"),
+      taken<&join_answer::rows>("rows", "one a provider"),
+      findings_of<join_answer>(),
+  };
+};
+
+template <>
+struct answer_record<published_chart> {
+  static constexpr const char* name = "published chart";
+  static constexpr answer_field<published_chart> fields[] = {
+      taken<&published_chart::from>("from", "\"cluster-aws:7.2.5\""),
+      taken<&published_chart::to>("to", "\"release-aws:34.0.0\""),
+      taken<&published_chart::value>("value", "the value of the chart that says the version"),
+      taken<&published_chart::text>("text", "what it says"),
+  };
+};
+
+template <>
+struct answer_record<publish_answer> {
+  static constexpr const char* name = "publication";
+  static constexpr answer_field<publish_answer> fields[] = {
+      taken<&publish_answer::charts>("retag"),
+      findings_of<publish_answer>(),
+  };
+};
+
 namespace {
 
 namespace json = boost::json;
@@ -84,74 +160,11 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-/// Reads what is special about an answer by `fill`, then what all have.
-template <class Answer>
-result<Answer> read_answer(const value& answer, void (*fill)(answer_reader&, Answer&)) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  Answer out;
-  fill(from, out);
-  out.findings = read_findings(from);
-  from.done();
-  if (wrong) return *wrong;
-  out.verdict = decide(out.findings);
-  return out;
-}
-
-result<folder_answer> read_folder(const value& answer) {
-  return read_answer<folder_answer>(
-      answer, [](answer_reader& from, folder_answer& to) { to.rules = from.texts("rules"); });
-}
-
-pin_edit read_edit(answer_reader& from) {
-  pin_edit e;
-  e.folder = from.text("folder");
-  e.file = from.text("file");
-  e.range = from.text("range");
-  e.edit = from.one_of("edit", {"new", "extended", "same", "none"});
-  e.block = from.number("block");
-  e.why = from.text("why");
-  return e;
-}
-
-result<pin_answer> read_pin(const value& answer) {
-  auto read = read_answer<pin_answer>(answer, [](answer_reader& from, pin_answer& out) {
-    out.pins = from.list<pin_edit>("pins", read_edit);
-  });
-  if (read && read->verdict == decision::deny) read->pins.clear();
-  return read;
-}
-
-join_row read_join_row(answer_reader& from) {
-  join_row r;
-  r.provider = from.text("provider");
-  r.latest = from.text("latest");
-  r.why = from.text("why");
-  r.joins = from.flag("joins");
-  return r;
-}
-
-result<join_answer> read_join(const value& answer) {
-  return read_answer<join_answer>(answer, [](answer_reader& from, join_answer& out) {
-    out.target = from.text("target");
-    out.rows = from.list<join_row>("rows", read_join_row);
-  });
-}
-
-published_chart read_chart(answer_reader& from) {
-  published_chart c;
-  c.from = from.text("from");
-  c.to = from.text("to");
-  c.value = from.text("value");
-  c.text = from.text("text");
-  return c;
-}
-
-result<publish_answer> read_published(const value& answer) {
-  auto read = read_answer<publish_answer>(answer, [](answer_reader& from, publish_answer& out) {
-    out.charts = from.list<published_chart>("retag", read_chart);
-  });
-  if (read && read->verdict == decision::deny) read->charts.clear();
+/// What is denied leaves no list behind that a caller could use all the same.
+template <class Answer, auto List>
+result<Answer> read_unless_denied(const value& answer) {
+  auto read = read_answer<Answer>(answer);
+  if (read && read->verdict == decision::deny) (*read.*List).clear();
   return read;
 }
 
@@ -251,10 +264,22 @@ std::vector<hook> offering_hooks() {
   publish_question publish;
   publish.release = typical_release();
   std::vector<hook> all;
-  all.push_back(hook_of("release.folder", std::move(folder), 2, read_folder));
-  all.push_back(hook_of("release.pin", std::move(pin), 2, read_pin));
-  all.push_back(hook_of("release.join", std::move(join), 4, read_join));
-  all.push_back(hook_of("release.publish", std::move(publish), 4, read_published));
+  all.push_back(hook_of<folder_answer>(
+      {"release.folder",
+       "what is wrong with the Releases of a provider as a whole, and which rules are there?",
+       "by `windlass release check`", "nothing is known to be wrong, and nothing to be right"},
+      std::move(folder), 2, read_answer<folder_answer>));
+  all.push_back(hook_of<pin_answer>({"release.pin", "how is an item held at a version?",
+                                     "by `windlass release pin`", "it is not held"},
+                                    std::move(pin), 2,
+                                    read_unless_denied<pin_answer, &pin_answer::pins>));
+  all.push_back(hook_of<join_answer>({"release.join", "do the providers go on together?",
+                                      "by `windlass release join`", "each goes its own way"},
+                                     std::move(join), 4, read_answer<join_answer>));
+  all.push_back(hook_of<publish_answer>(
+      {"release.publish", "under which name is the chart of a Release published?",
+       "by `windlass release retag`", "it is not published"},
+      std::move(publish), 4, read_unless_denied<publish_answer, &publish_answer::charts>));
   return all;
 }
 
@@ -264,7 +289,7 @@ reactor::awaitable<result<folder_answer>> judge_folder(
                               (question->requests ? question->requests->blocks.size() : 0) +
                               (question->registered ? question->registered->size() : 0);
   co_return co_await ask<folder_answer>(packs, "release.folder", std::move(s), std::move(question),
-                                        entries, read_folder);
+                                        entries, read_answer<folder_answer>);
 }
 
 folder_question question_about(const repository& all, const provider_folder& folder) {
@@ -284,7 +309,7 @@ reactor::awaitable<result<pin_answer>> plan_pin(host& packs, subject s,
     for (const request_block& b : f.blocks) entries += 1 + b.requests.size();
   }
   co_return co_await ask<pin_answer>(packs, "release.pin", std::move(s), std::move(question),
-                                     entries, read_pin);
+                                     entries, read_unless_denied<pin_answer, &pin_answer::pins>);
 }
 
 result<std::string> edited_resources(std::string_view original, const std::string& file,
@@ -408,14 +433,15 @@ reactor::awaitable<result<join_answer>> plan_join(host& packs, subject s,
   std::size_t entries = question->providers.size();
   for (const provider_versions& p : question->providers) entries += p.versions.size() / 4;
   co_return co_await ask<join_answer>(packs, "release.join", std::move(s), std::move(question),
-                                      entries, read_join);
+                                      entries, read_answer<join_answer>);
 }
 
 reactor::awaitable<result<publish_answer>> plan_publishing(
     host& packs, subject s, std::shared_ptr<const publish_question> question) {
   const std::size_t entries = entries_of(*question->release);
-  co_return co_await ask<publish_answer>(packs, "release.publish", std::move(s),
-                                         std::move(question), entries, read_published);
+  co_return co_await ask<publish_answer>(
+      packs, "release.publish", std::move(s), std::move(question), entries,
+      read_unless_denied<publish_answer, &publish_answer::charts>);
 }
 
 }  // namespace releases

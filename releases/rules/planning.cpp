@@ -1,7 +1,7 @@
 #include "releases/rules/planning.hpp"
 
-#include "releases/rules/answer.hpp"
 #include "releases/rules/ask.hpp"
+#include "releases/rules/difference_table.hpp"
 #include "releases/rules/fields.hpp"
 #include "releases/rules/hooks.hpp"
 #include "releases/rules/typical.hpp"
@@ -18,16 +18,17 @@ struct view_record<releases::suite_run> {
   static constexpr const char* name = "run of a suite";
   static constexpr field fields[] = {
       field_of<&releases::suite_run::suite>("suite"),
-      field_of<&releases::suite_run::hash>("hash"),
-      field_of<&releases::suite_run::result>("result"),
+      field_of<&releases::suite_run::hash>("hash", "of the content that it ran on"),
+      field_of<&releases::suite_run::result>("result", "\"passed\", or what else came out"),
   };
 };
 
 template <>
 struct view_record<releases::readiness_item> {
-  static constexpr const char* name = "item";
+  static constexpr const char* name = "readiness item";
   static constexpr field fields[] = {
-      field_of<&releases::readiness_item::item>("item"),
+      field_of<&releases::readiness_item::item>("item",
+                                                "what must be done before a major is offered"),
       field_of<&releases::readiness_item::closed>("closed"),
   };
 };
@@ -36,21 +37,21 @@ template <>
 struct view_record<releases::stage_facts> {
   static constexpr const char* name = "stage";
   static constexpr field fields[] = {
-      field_of<&releases::stage_facts::is>("is"),
-      field_of<&releases::stage_facts::to>("to"),
-      field_of<&releases::stage_facts::action>("action"),
-      field_of<&releases::stage_facts::actor>("actor"),
-      field_of<&releases::stage_facts::age_hours>("age_hours"),
+      field_of<&releases::stage_facts::is>("is", "where the draft stands"),
+      field_of<&releases::stage_facts::to>("to", "where it should go"),
+      field_of<&releases::stage_facts::action>("action", "version, pin or refresh"),
+      field_of<&releases::stage_facts::actor>("actor", "who wants it"),
+      field_of<&releases::stage_facts::age_hours>("age_hours", "of the draft; below 0: not known"),
   };
 };
 
 template <>
 struct view_record<releases::gate_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "gate question";
   static constexpr field fields[] = {
-      field_of<&releases::gate_question::step>("step"),
-      field_of<&releases::gate_question::suites>("suites"),
-      field_of<&releases::gate_question::readiness>("readiness"),
+      field_of<&releases::gate_question::step>("step", "from the Release before"),
+      field_of<&releases::gate_question::suites>("suites", "which suites ran, where that is known"),
+      field_of<&releases::gate_question::readiness>("readiness", "where that is known"),
       field_of<&releases::gate_question::stage>("stage"),
   };
 };
@@ -61,100 +62,141 @@ struct view_record<releases::pick> {
   static constexpr field fields[] = {
       field_of<&releases::pick::name>("name"),
       field_of<&releases::pick::version>("version"),
-      field_of<&releases::pick::depends_on>("depends_on"),
-      field_of<&releases::pick::catalog>("catalog"),
+      field_of<&releases::pick::depends_on>("depends_on",
+                                            "replaces what it had when it is not empty"),
+      field_of<&releases::pick::catalog>("catalog", "empty: the one that it had"),
   };
 };
 
 template <>
 struct view_record<releases::bump_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "bump question";
   static constexpr field fields[] = {
-      field_of<&releases::bump_question::base>("base"),
-      field_of<&releases::bump_question::kind>("kind"),
-      field_of<&releases::bump_question::available>("available"),
-      field_of<&releases::bump_question::catalogue>("catalogue"),
-      field_of<&releases::bump_question::requests>("requests"),
-      field_of<&releases::bump_question::picks>("picks"),
+      field_of<&releases::bump_question::base>("base", "the Release before"),
+      field_of<&releases::bump_question::kind>("kind", "major, minor, patch or test"),
+      field_of<&releases::bump_question::available>("available", "versions by item"),
+      field_of<&releases::bump_question::catalogue>(
+          "catalogue", "the images that were built, where that is known"),
+      field_of<&releases::bump_question::requests>("requests", "requests.yaml of the provider"),
+      field_of<&releases::bump_question::picks>("picks", "when there are any, nothing else moves"),
       field_of<&releases::bump_question::stage>("stage"),
-      field_of<&releases::bump_question::others>("others"),
-      field_of<&releases::bump_question::prefix>("prefix"),
-      field_of<&releases::bump_question::asked>("asked"),
+      field_of<&releases::bump_question::others>("others", "all Releases of the provider"),
+      field_of<&releases::bump_question::prefix>("prefix", "of the pre-release of a test"),
+      field_of<&releases::bump_question::asked>("asked",
+                                                "a test gets a pre-release whatever is picked"),
   };
 };
 
 template <>
 struct view_record<releases::denied_step> {
-  static constexpr const char* name = "step";
+  static constexpr const char* name = "denied step";
   static constexpr field fields[] = {
-      field_of<&releases::denied_step::from>("from"),
-      field_of<&releases::denied_step::to>("to"),
-      field_of<&releases::denied_step::why>("why"),
+      field_of<&releases::denied_step::from>("from", "a Release"),
+      field_of<&releases::denied_step::to>("to", "a Release"),
+      field_of<&releases::denied_step::why>("why", "a sentence"),
   };
 };
 
 template <>
 struct view_record<releases::path_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "path question";
   static constexpr field fields[] = {
-      field_of<&releases::path_question::releases>("releases"),
-      field_of<&releases::path_question::from>("from"),
-      field_of<&releases::path_question::to>("to"),
-      field_of<&releases::path_question::denied>("denied"),
+      field_of<&releases::path_question::releases>("releases", "of one provider"),
+      field_of<&releases::path_question::from>("from", "a version"),
+      field_of<&releases::path_question::to>("to", "a version"),
+      field_of<&releases::path_question::denied>("denied", "by release.diff: no way leads there"),
   };
 };
 
 template <>
 struct view_record<releases::lifecycle_question> {
-  static constexpr const char* name = "question";
+  static constexpr const char* name = "lifecycle question";
   static constexpr field fields[] = {
-      field_of<&releases::lifecycle_question::releases>("releases"),
-      field_of<&releases::lifecycle_question::in_use>("in_use"),
+      field_of<&releases::lifecycle_question::releases>("releases", "of one provider"),
+      field_of<&releases::lifecycle_question::in_use>("in_use", "names; nil: not known"),
   };
 };
 
 namespace releases {
+
+template <>
+struct answer_record<bump_item> {
+  static constexpr const char* name = "item of a bump";
+  static constexpr answer_field<bump_item> fields[] = {
+      word_of<&bump_item::kind, "component", "app">("kind"),
+      taken<&bump_item::name>("name"),
+      taken<&bump_item::from>("from", "empty: it comes"),
+      taken<&bump_item::to>("to", "empty: it goes"),
+      taken<&bump_item::why>("why", "a sentence"),
+  };
+};
+
+template <>
+struct answer_record<bump_answer> {
+  static constexpr const char* name = "next Release";
+  static constexpr answer_field<bump_answer> fields[] = {
+      taken<&bump_answer::version>("version", "of the next Release"),
+      taken<&bump_answer::items>("items", "components first, each by name"),
+      findings_of<bump_answer>(),
+  };
+};
+
+template <>
+struct answer_record<path_downgrade> {
+  static constexpr const char* name = "downgrade";
+  static constexpr answer_field<path_downgrade> fields[] = {
+      taken<&path_downgrade::subject>("subject", "what goes back"),
+      taken<&path_downgrade::from>("from"),
+      taken<&path_downgrade::to>("to"),
+  };
+};
+
+template <>
+struct answer_record<path_step> {
+  static constexpr const char* name = "step of a path";
+  static constexpr answer_field<path_step> fields[] = {
+      taken<&path_step::from>("from", "the version before"),
+      taken<&path_step::to>("to", "the version after"),
+      taken<&path_step::level>("level", "of the step"),
+      taken<&path_step::downgrades>("downgrades", "what goes back on the way"),
+      taken<&path_step::denied>("denied",
+                                "why release.diff denies it; only where there is no other way"),
+  };
+};
+
+template <>
+struct answer_record<path_answer> {
+  static constexpr const char* name = "path";
+  static constexpr answer_field<path_answer> fields[] = {
+      taken<&path_answer::steps>("steps", "from the first Release to the last"),
+      findings_of<path_answer>(),
+  };
+};
+
+template <>
+struct answer_record<lifecycle_row> {
+  static constexpr const char* name = "Release and what becomes of it";
+  static constexpr answer_field<lifecycle_row> fields[] = {
+      taken<&lifecycle_row::name>("name"),
+      taken<&lifecycle_row::state>("state", "the state that it has"),
+      word_of<&lifecycle_row::action, "keep", "deprecate", "archive">("action"),
+      taken<&lifecycle_row::why>("why", "a sentence"),
+  };
+};
+
+template <>
+struct answer_record<lifecycle_answer> {
+  static constexpr const char* name = "lifecycle";
+  static constexpr answer_field<lifecycle_answer> fields[] = {
+      taken<&lifecycle_answer::releases>("releases"),
+      findings_of<lifecycle_answer>(),
+  };
+};
+
 namespace {
 
 namespace json = boost::json;
 using reactor::result;
-
-bump_item read_item(answer_reader& from) {
-  bump_item i;
-  i.kind = from.one_of("kind", {"component", "app"});
-  i.name = from.text("name");
-  i.from = from.text("from");
-  i.to = from.text("to");
-  i.why = from.text("why");
-  return i;
-}
-
-path_downgrade read_downgrade(answer_reader& from) {
-  path_downgrade d;
-  d.subject = from.text("subject");
-  d.from = from.text("from");
-  d.to = from.text("to");
-  return d;
-}
-
-path_step read_step(answer_reader& from) {
-  path_step s;
-  s.from = from.text("from");
-  s.to = from.text("to");
-  s.level = from.text("level");
-  s.downgrades = from.list<path_downgrade>("downgrades", read_downgrade);
-  s.denied = from.text("denied");
-  return s;
-}
-
-lifecycle_row read_lifecycle_row(answer_reader& from) {
-  lifecycle_row r;
-  r.name = from.text("name");
-  r.state = from.text("state");
-  r.action = from.one_of("action", {"keep", "deprecate", "archive"});
-  r.why = from.text("why");
-  return r;
-}
 
 std::size_t entries_of(const std::vector<std::shared_ptr<const document>>& releases) {
   std::size_t entries = 0;
@@ -162,42 +204,16 @@ std::size_t entries_of(const std::vector<std::shared_ptr<const document>>& relea
   return entries;
 }
 
-/// The last thing that every answer has.
-template <class Answer>
-result<Answer> concluded(answer_reader& from, const std::optional<reactor::fault>& wrong,
-                         Answer answer) {
-  answer.findings = read_findings(from);
-  from.done();
-  if (wrong) return *wrong;
-  answer.verdict = decide(answer.findings);
-  return answer;
-}
-
 }  // namespace
 
 result<bump_answer> read_bump_answer(const value& answer) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  bump_answer out;
-  out.version = from.text("version");
-  out.items = from.list<bump_item>("items", read_item);
-  return concluded(from, wrong, std::move(out));
+  return read_answer<bump_answer>(answer);
 }
-
 result<path_answer> read_path_answer(const value& answer) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  path_answer out;
-  out.steps = from.list<path_step>("steps", read_step);
-  return concluded(from, wrong, std::move(out));
+  return read_answer<path_answer>(answer);
 }
-
 result<lifecycle_answer> read_lifecycle_answer(const value& answer) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  lifecycle_answer out;
-  out.releases = from.list<lifecycle_row>("releases", read_lifecycle_row);
-  return concluded(from, wrong, std::move(out));
+  return read_answer<lifecycle_answer>(answer);
 }
 
 std::vector<hook> planning_hooks() {
@@ -216,10 +232,20 @@ std::vector<hook> planning_hooks() {
   lifecycle_question life;
   life.releases = path.releases;
   std::vector<hook> all;
-  all.push_back(hook_of("release.gate", std::move(gate), 20, read_diff_answer));
-  all.push_back(hook_of("release.bump", std::move(bump), 200, read_bump_answer));
-  all.push_back(hook_of("release.path", std::move(path), 64, read_path_answer));
-  all.push_back(hook_of("release.lifecycle", std::move(life), 2, read_lifecycle_answer));
+  all.push_back(hook_of<diff_answer>({"release.gate", "may this Release become active?",
+                                      "by `windlass release gate`", "it does not become active"},
+                                     std::move(gate), 20, read_diff_answer));
+  all.push_back(hook_of<bump_answer>({"release.bump", "what would the next Release be?",
+                                      "by `windlass release bump`", "there is no next Release"},
+                                     std::move(bump), 200, read_bump_answer));
+  all.push_back(
+      hook_of<path_answer>({"release.path", "how does a cluster get from one Release to another?",
+                            "by `windlass release path`", "the cluster stays where it is"},
+                           std::move(path), 64, read_path_answer));
+  all.push_back(
+      hook_of<lifecycle_answer>({"release.lifecycle", "which Releases are still offered?",
+                                 "by `windlass release lifecycle`", "all of them, as they are"},
+                                std::move(life), 2, read_lifecycle_answer));
   return all;
 }
 

@@ -6,7 +6,7 @@
 
 namespace policies::trains {
 
-/// The questions about trains. Their fields are not described; what is taken of an answer is.
+/// The questions about trains.
 std::vector<policies::hook> train_hooks();
 
 }  // namespace policies::trains

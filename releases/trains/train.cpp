@@ -1,7 +1,9 @@
 #include "releases/trains/train.hpp"
 
 #include "formats/yaml/yaml.hpp"
-#include "releases/rules/answer.hpp"
+#include "policies/host/value_view.hpp"
+#include "releases/rules/answer_table.hpp"
+#include "releases/rules/ask.hpp"
 #include "releases/trains/hooks.hpp"
 
 #include <boost/json.hpp>
@@ -9,14 +11,182 @@
 #include <memory>
 #include <utility>
 
-namespace policies::trains {
+namespace policies {
+
+namespace releases {
+
+template <>
+struct answer_record<trains::check_row> {
+  static constexpr const char* name = "comparison";
+  static constexpr answer_field<trains::check_row> fields[] = {
+      taken<&trains::check_row::name>("name"),
+      taken<&trains::check_row::result>("result", "\"equal\""),
+      taken<&trains::check_row::saw>("saw", "what was compared"),
+  };
+};
+
+template <>
+struct answer_record<trains::step_input> {
+  static constexpr const char* name = "input of a step";
+  static constexpr answer_field<trains::step_input> fields[] = {
+      taken<&trains::step_input::project>("project"),
+      taken<&trains::step_input::value>("value", "what the step takes of it"),
+  };
+};
+
+template <>
+struct answer_record<trains::step_row> {
+  static constexpr const char* name = "step of a train";
+  static constexpr answer_field<trains::step_row> fields[] = {
+      taken<&trains::step_row::id>("id"),
+      word_of<&trains::step_row::state, "done", "started", "ready", "blocked">("state"),
+      taken<&trains::step_row::why>("why", "a sentence"),
+      taken<&trains::step_row::needs>("needs", "steps that come before it"),
+      taken<&trains::step_row::since>("since",
+                                      "when it became that, as the facts say it; empty: not known"),
+      taken<&trains::step_row::days>("days", "from then to the now of the document"),
+      taken<&trains::step_row::inputs>("inputs", "fixed when it starts"),
+      taken<&trains::step_row::title>("title"),
+      taken<&trains::step_row::owner>("owner"),
+      taken<&trains::step_row::pr>("pr"),
+      taken<&trains::step_row::approval>("approval"),
+      taken<&trains::step_row::evidence>("evidence"),
+  };
+};
+
+template <>
+struct answer_record<trains::edge_row> {
+  static constexpr const char* name = "edge between projects";
+  static constexpr answer_field<trains::edge_row> fields[] = {
+      taken<&trains::edge_row::from>("from"),
+      taken<&trains::edge_row::to>("to"),
+      taken<&trains::edge_row::kind>("kind",
+                                     "to is built from from (strong), speaks its protocol (pair), "
+                                     "or has it and may lag (weak)"),
+  };
+};
+
+template <>
+struct answer_record<trains::retag> {
+  static constexpr const char* name = "retag";
+  static constexpr answer_field<trains::retag> fields[] = {
+      taken<&trains::retag::from>("from", "the image"),
+      taken<&trains::retag::to>("to", "its new name"),
+      taken<&trains::retag::arch>("arch"),
+      taken<&trains::retag::digest>("digest", "that was tested"),
+  };
+  static void check(answer_reader& from, const trains::retag& r) {
+    if (r.from.empty() || r.to.empty() || r.digest.empty())
+      from.refuse("to", "expected from, to and the digest that was tested");
+  }
+};
+
+template <>
+struct answer_record<trains::index_part> {
+  static constexpr const char* name = "part of an index";
+  static constexpr answer_field<trains::index_part> fields[] = {
+      taken<&trains::index_part::from>("from", "the image"),
+      taken<&trains::index_part::digest>("digest", "that was tested"),
+      taken<&trains::index_part::architecture>("architecture"),
+  };
+  static void check(answer_reader& from, const trains::index_part& p) {
+    if (p.from.empty() || p.digest.empty())
+      from.refuse("from", "expected an image and the digest that was tested");
+  }
+};
+
+template <>
+struct answer_record<trains::index_row> {
+  static constexpr const char* name = "index of images";
+  static constexpr answer_field<trains::index_row> fields[] = {
+      taken<&trains::index_row::to>("to", "its name"),
+      taken<&trains::index_row::parts>("parts", "one an architecture"),
+  };
+  static void check(answer_reader& from, const trains::index_row& r) {
+    if (r.to.empty()) from.refuse("to", "expected the name of an index");
+  }
+};
+
+template <>
+struct answer_record<trains::match_row> {
+  static constexpr const char* name = "match";
+  static constexpr answer_field<trains::match_row> fields[] = {
+      taken<&trains::match_row::train>("train"),
+      taken<&trains::match_row::bundle>("bundle"),
+      taken<&trains::match_row::client>("client"),
+      taken<&trains::match_row::server>("server"),
+      taken<&trains::match_row::how>("how", "why that is believed"),
+  };
+};
+
+template <>
+struct answer_record<trains::train_answer> {
+  static constexpr const char* name = "verdict on a train";
+  static constexpr answer_field<trains::train_answer> fields[] = {
+      taken<&trains::train_answer::checks>("checks", "check and plan: what was compared"),
+      taken<&trains::train_answer::steps>("steps", "plan: in the order of the tables"),
+      taken<&trains::train_answer::void_suites>("void", "plan: suites that no longer count"),
+      taken<&trains::train_answer::order>("order",
+                                          "plan: projects, each behind those that it depends on"),
+      taken<&trains::train_answer::edges>("edges", "plan"),
+      taken<&trains::train_answer::next>(
+          "next", "plan: the release of the bundle that the next train may ride on"),
+      taken<&trains::train_answer::earliest>("earliest",
+                                             "plan: the day from which it may; empty: not known"),
+      taken<&trains::train_answer::retags>("retag", "promote"),
+      taken<&trains::train_answer::indexes>("indexes", "promote: over what has its new name then"),
+      word_of<&trains::train_answer::retest, "", "skipped", "required">(
+          "retest", "promote: whether it must be tested again"),
+      taken<&trains::train_answer::hash>(
+          "hash", "check, plan and promote: of the content that suites and waivers are bound to"),
+      taken<&trains::train_answer::matches>("matches", "match"),
+      taken<&trains::train_answer::rules>(
+          "rules", "check, plan and promote: every id that a finding may have"),
+      findings_of<trains::train_answer>(),
+  };
+};
+
+template <>
+struct answer_record<trains::pin_fact> {
+  static constexpr const char* name = "pin of a project";
+  static constexpr answer_field<trains::pin_fact> fields[] = {
+      taken<&trains::pin_fact::holder>("holder"),
+      taken<&trains::pin_fact::project>("project"),
+      taken<&trains::pin_fact::field>("field", "required"),
+      taken<&trains::pin_fact::kind>("kind"),
+      taken<&trains::pin_fact::value>("value", "required"),
+      taken<&trains::pin_fact::image>("image"),
+      taken<&trains::pin_fact::comment>("comment"),
+      taken<&trains::pin_fact::source>("source"),
+  };
+  static void check(answer_reader& from, const trains::pin_fact& p) {
+    if (p.field.empty() || p.value.empty()) from.refuse("field", "expected a field and its value");
+  }
+};
+
+template <>
+struct answer_record<trains::source_answer> {
+  static constexpr const char* name = "what files of a project say";
+  static constexpr answer_field<trains::source_answer> fields[] = {
+      taken<&trains::source_answer::known>("known", "whether there is a table for the project"),
+      taken<&trains::source_answer::near>("near", "without one: the project that may be meant"),
+      taken<&trains::source_answer::files>("files",
+                                           "every file that is read, whether it is there or not"),
+      taken<&trains::source_answer::pins>("pins"),
+      taken<&trains::source_answer::protocol>("protocol", "that it speaks"),
+      taken<&trains::source_answer::absent>("absent", "what none of the files has"),
+  };
+};
+
+}  // namespace releases
+
+namespace trains {
 namespace {
 
 namespace json = boost::json;
 using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
-using releases::answer_reader;
 
 constexpr std::size_t most_bytes = 1024 * 1024, most_values = 20'000, most_levels = 8;
 // What a train costs whatever is in it: every row of the tables, and guesses at misspelt names.
@@ -50,99 +220,6 @@ std::int64_t values_in(const value& v) {
   return count;
 }
 
-check_row read_check(answer_reader& from) {
-  check_row r;
-  r.name = from.text("name");
-  r.result = from.text("result");
-  r.saw = from.texts("saw");
-  return r;
-}
-
-step_input read_input(answer_reader& from) {
-  step_input i;
-  i.project = from.text("project");
-  i.value = from.text("value");
-  return i;
-}
-
-step_row read_step(answer_reader& from) {
-  step_row r;
-  r.id = from.text("id");
-  r.state = from.one_of("state", {"done", "started", "ready", "blocked"});
-  r.why = from.text("why");
-  r.needs = from.texts("needs");
-  r.since = from.text("since");
-  r.days = from.number_if("days");
-  r.inputs = from.list<step_input>("inputs", read_input);
-  r.title = from.text("title");
-  r.owner = from.text("owner");
-  r.pr = from.text("pr");
-  r.approval = from.text("approval");
-  r.evidence = from.text("evidence");
-  return r;
-}
-
-edge_row read_edge(answer_reader& from) {
-  edge_row r;
-  r.from = from.text("from");
-  r.to = from.text("to");
-  r.kind = from.text("kind");
-  return r;
-}
-
-pin_fact read_pin(answer_reader& from) {
-  pin_fact p;
-  p.holder = from.text("holder");
-  p.project = from.text("project");
-  p.field = from.text("field");
-  p.kind = from.text("kind");
-  p.value = from.text("value");
-  p.image = from.text("image");
-  p.comment = from.text("comment");
-  p.source = from.text("source");
-  if (p.field.empty() || p.value.empty()) from.refuse("field", "expected a field and its value");
-  return p;
-}
-
-retag read_retag(answer_reader& from) {
-  retag r;
-  r.from = from.text("from");
-  r.to = from.text("to");
-  r.arch = from.text("arch");
-  r.digest = from.text("digest");
-  if (r.from.empty() || r.to.empty() || r.digest.empty())
-    from.refuse("to", "expected from, to and the digest that was tested");
-  return r;
-}
-
-index_part read_part(answer_reader& from) {
-  index_part p;
-  p.from = from.text("from");
-  p.digest = from.text("digest");
-  p.architecture = from.text("architecture");
-  if (p.from.empty() || p.digest.empty())
-    from.refuse("from", "expected an image and the digest that was tested");
-  return p;
-}
-
-index_row read_index(answer_reader& from) {
-  index_row r;
-  r.to = from.text("to");
-  if (r.to.empty()) from.refuse("to", "expected the name of an index");
-  r.parts = from.list<index_part>("parts", read_part);
-  return r;
-}
-
-match_row read_match(answer_reader& from) {
-  match_row r;
-  r.train = from.text("train");
-  r.bundle = from.text("bundle");
-  r.client = from.text("client");
-  r.server = from.text("server");
-  r.how = from.text("how");
-  return r;
-}
-
 std::string_view name_of(hook which) {
   switch (which) {
     case hook::check: return "train.check";
@@ -173,25 +250,9 @@ result<value> read_train(std::string_view text, std::string file) {
 }
 
 result<train_answer> read_train_answer(const value& answer, const train_consent& agreed) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  train_answer out;
-  out.checks = from.list<check_row>("checks", read_check);
-  out.steps = from.list<step_row>("steps", read_step);
-  out.void_suites = from.texts("void");
-  out.order = from.texts("order");
-  out.edges = from.list<edge_row>("edges", read_edge);
-  out.next = from.text("next");
-  out.earliest = from.text("earliest");
-  out.retags = from.list<retag>("retag", read_retag);
-  out.indexes = from.list<index_row>("indexes", read_index);
-  out.retest = from.one_of("retest", {"", "skipped", "required"});
-  out.hash = from.text("hash");
-  out.matches = from.list<match_row>("matches", read_match);
-  out.rules = from.texts("rules");
-  out.findings = releases::read_findings(from);
-  from.done();
-  if (wrong) return *wrong;
+  auto read = releases::read_answer<train_answer>(answer);
+  if (!read) return read;
+  train_answer& out = *read;
   out.findings = releases::with_consent(std::move(out.findings), agreed.waivers,
                                         releases::consented{agreed.train, out.hash}, agreed.now);
   if (!out.rules.empty()) {
@@ -204,7 +265,7 @@ result<train_answer> read_train_answer(const value& answer, const train_consent&
     out.retags.clear();
     out.indexes.clear();
   }
-  return out;
+  return read;
 }
 
 reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook which,
@@ -216,51 +277,112 @@ reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook 
                                                    value document, train_consent agreed) {
   const std::int64_t budget =
       unit_instructions + instructions_per_train + instructions_per_value * values_in(document);
-  std::vector<argument> arguments;
-  arguments.emplace_back(std::move(document));
-  const auto answer = std::make_shared<train_answer>();
-  judge accept = [answer, agreed = std::move(agreed)](const value& proposed) -> result<void> {
-    auto read = read_train_answer(proposed, agreed);
-    if (!read) return read.error();
-    *answer = std::move(*read);
-    return {};
+  auto read = [agreed = std::move(agreed)](const value& answer) {
+    return read_train_answer(answer, agreed);
   };
-  std::string name(name_of(which));
-  auto made = co_await packs.call(std::move(name), std::move(s), std::move(arguments), budget,
-                                  std::move(accept));
-  if (!made) co_return made.error();
-  answer->pack = made->pack;
-  answer->pack_version = made->version;
-  answer->cost = made->cost;
-  co_return std::move(*answer);
+  co_return co_await releases::ask<train_answer>(packs, std::string(name_of(which)), std::move(s),
+                                                 argument(std::move(document)), budget,
+                                                 std::move(read));
 }
 
 namespace {
 
-result<source_answer> read_sources(const value& answer) {
-  std::optional<reactor::fault> wrong;
-  answer_reader from(answer, "", wrong);
-  source_answer out;
-  out.known = from.flag("known");
-  out.near = from.text("near");
-  out.files = from.texts("files");
-  out.pins = from.list<pin_fact>("pins", read_pin);
-  out.protocol = from.text("protocol");
-  out.absent = from.texts("absent");
-  from.done();
-  if (wrong) return *wrong;
-  return out;
+/// A list of the document, by its name, and the fields of an entry.
+struct document_list {
+  const char *name, *about, *entry;
+  std::initializer_list<const char*> fields;
+};
+constexpr std::initializer_list<document_list> document_lists = {
+    {"projects",
+     "whose commits and tags go together",
+     "project of a train",
+     {"name", "candidate", "digest", "release", "protocol", "evidence", "head"}},
+    {"pins",
+     "which project holds which",
+     "pin of a train",
+     {"holder", "project", "field", "kind", "value", "comment", "image", "was", "tested",
+      "former"}},
+    {"edges",
+     "beside those that the pack knows",
+     "edge of a train",
+     {"from", "to", "kind", "field"}},
+    {"steps",
+     "what was done",
+     "step of the document",
+     {"id", "state", "evidence", "commit", "title", "owner", "pr", "approval"}},
+    {"suites", "which suites ran", "suite of a train", {"id", "project", "contentHash", "result"}},
+    {"tags",
+     "of foreign projects",
+     "tag of a project",
+     {"project", "tag", "commit", "digest", "was"}},
+    {"ancestry",
+     "how far one commit is from another",
+     "ancestry of commits",
+     {"project", "from", "to", "ahead", "behind"}},
+    {"images", "that registries have", "image of a registry", {"ref", "digest", "arch", "was"}},
+    {"releases", "of the bundle", "release of the bundle", {"tag", "date"}},
+    {"trains",
+     "train.match: what was released together",
+     "released train",
+     {"train", "bundle", "client", "server", "client_commit", "server_commit", "client_protocol",
+      "server_protocol"}},
+};
+/// A mapping of the document.
+constexpr std::initializer_list<document_list> document_mappings = {
+    {"freeze",
+     "from when on nothing moves",
+     "freeze of a train",
+     {"project", "baseCommit", "since", "until", "by", "fixup", "mode"}},
+    {"promote", "train.promote: what gets which name", "wanted promotion", {"project", "tag"}},
+    {"match",
+     "train.match: what it is for",
+     "wanted match",
+     {"client", "server", "bundle", "train", "protocol"}},
+};
+
+/// Texts that may be there, and where a fact is from and when it was seen, which any may say.
+shape document_entry(std::string name, std::initializer_list<const char*> fields) {
+  shape s = record_shape(std::move(name), {});
+  for (const char* field : fields) s.members.push_back(maybe(field, text_shape(), ""));
+  s.members.push_back(maybe("source", text_shape(), "where it is from, for people"));
+  s.members.push_back(maybe("at", text_shape(), "when it was seen, for people"));
+  s.open = true;
+  return s;
 }
 
-}  // namespace
-
-namespace {
+/// A train document as a person wrote it: every scalar is a text, and what the fields mean is the
+/// policy's.
+shape document_shape() {
+  shape s = document_entry("train document", {"train", "file", "phase", "order", "cadence", "since",
+                                              "now", "bump", "reqs_payload_commit"});
+  for (const document_list& l : document_lists) {
+    shape entry = document_entry(l.entry, l.fields);
+    if (l.name == std::string_view("steps")) {
+      entry.members.push_back(maybe("inputs", map_shape(text_shape()), "by project"));
+      entry.members.push_back(maybe("needs", list_shape(text_shape()), "other steps"));
+    }
+    s.members.push_back(maybe(l.name, list_shape(std::move(entry)), l.about));
+  }
+  for (const document_list& m : document_mappings)
+    s.members.push_back(maybe(m.name, document_entry(m.entry, m.fields), m.about));
+  s.members.push_back(
+      maybe("present", list_shape(text_shape()), "evidence that is there; nil: not known"));
+  return s;
+}
 
 /// A hook that is told the document `asked`.
-policies::hook hook_of(std::string_view name, value asked,
-                       result<void> (*read)(const value& answer)) {
+template <class Answer>
+policies::hook hook_of(std::string_view name, std::string question, shape_member argument_is,
+                       value asked, result<Answer> (*read)(const value& answer)) {
   policies::hook h;
   h.name = std::string(name);
+  h.question = std::move(question);
+  h.asked = "by `windlass " + h.family() + " " +
+            (h.function() == "sources" ? "facts" : h.function()) + "`";
+  h.failure = "nothing is ready, and nothing gets another name";
+  h.budget = "2,200,000 instructions and 500 a value of the document";
+  h.arguments = {std::move(argument_is)};
+  h.answer = releases::answer_shape<Answer>();
   h.apis = {"trains"};
   h.instructions =
       unit_instructions + instructions_per_train + instructions_per_value * values_in(asked);
@@ -269,7 +391,9 @@ policies::hook hook_of(std::string_view name, value asked,
     all.front().emplace_back(asked);
     return all;
   };
-  h.takes = [read](const value& answer, const policies::hook::asking&) { return read(answer); };
+  h.takes = [read](const value& answer, const policies::hook::asking&) {
+    return outcome_of(read(answer));
+  };
   return h;
 }
 
@@ -291,20 +415,30 @@ value with(value document, const char* field, value::object said) {
 }  // namespace
 
 std::vector<policies::hook> train_hooks() {
-  const auto judge_train = [](const value& answer) {
-    return outcome_of(read_train_answer(answer));
+  const auto judge_train = +[](const value& answer) { return read_train_answer(answer); };
+  const shape_member document{"train", document_shape(), "the document, with what is known"};
+  const auto about_train = [&](hook which, std::string question, value asked) {
+    return hook_of<train_answer>(name_of(which), std::move(question), document, std::move(asked),
+                                 judge_train);
   };
+  shape project = record_shape(
+      "project and its files",
+      {{"project", text_shape(), "its name"},
+       {"files", map_shape(text_shape()), "texts by their names; none: which are to be read?"}});
   std::vector<policies::hook> all;
-  all.push_back(hook_of(name_of(hook::check), typical_train(), judge_train));
-  all.push_back(hook_of(name_of(hook::plan), typical_train(), judge_train));
-  all.push_back(hook_of(name_of(hook::promote),
-                        with(typical_train(), "promote", {{"project", "Kata"}, {"tag", "v0.18.0"}}),
-                        judge_train));
-  all.push_back(hook_of(name_of(hook::match),
-                        with(typical_train(), "match", {{"train", "v0.18.0"}}), judge_train));
-  all.push_back(hook_of(
-      "train.sources", value::object{{"project", "Kata"}, {"files", value::object()}},
-      [](const value& answer) -> result<void> { return outcome_of(read_sources(answer)); }));
+  all.push_back(about_train(hook::check, "does what is pinned fit together?", typical_train()));
+  all.push_back(
+      about_train(hook::plan, "which steps are done, started, ready, blocked?", typical_train()));
+  all.push_back(
+      about_train(hook::promote, "which images get which names, and must they be tested again?",
+                  with(typical_train(), "promote", {{"project", "Kata"}, {"tag", "v0.18.0"}})));
+  all.push_back(about_train(hook::match, "which server fits a client, a bundle or a train?",
+                            with(typical_train(), "match", {{"train", "v0.18.0"}})));
+  all.push_back(hook_of<source_answer>(
+      "train.sources", "what do the files of a project pin, and which protocol does it speak?",
+      {"question", std::move(project), "of which project"},
+      value::object{{"project", "Kata"}, {"files", value::object()}},
+      releases::read_answer<source_answer>));
   return all;
 }
 
@@ -316,20 +450,11 @@ reactor::awaitable<result<source_answer>> ask_sources(host& packs, subject s, st
     budget += instructions_per_byte * static_cast<std::int64_t>(text.size());
     texts.emplace(name, std::move(text));
   }
-  std::vector<argument> arguments;
-  arguments.emplace_back(
-      value(value::object{{"project", std::move(project)}, {"files", std::move(texts)}}));
-  const auto answer = std::make_shared<source_answer>();
-  judge accept = [answer](const value& proposed) -> result<void> {
-    auto read = read_sources(proposed);
-    if (!read) return read.error();
-    *answer = std::move(*read);
-    return {};
-  };
-  auto made = co_await packs.call("train.sources", std::move(s), std::move(arguments), budget,
-                                  std::move(accept));
-  if (!made) co_return made.error();
-  co_return std::move(*answer);
+  value question = value::object{{"project", std::move(project)}, {"files", std::move(texts)}};
+  co_return co_await releases::ask<source_answer>(packs, "train.sources", std::move(s),
+                                                  argument(std::move(question)), budget,
+                                                  releases::read_answer<source_answer>);
 }
 
-}  // namespace policies::trains
+}  // namespace trains
+}  // namespace policies

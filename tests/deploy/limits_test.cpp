@@ -1,4 +1,5 @@
-// The figures of docs/reference/limits.md that are constants of the program.
+// docs/reference/limits.md: rows that are made from constants of the program, and rows by hand
+// whose every figure is looked up in the source that says it.
 #include "app/stop_guard.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/pool_status.hpp"
@@ -27,7 +28,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -149,6 +154,242 @@ std::vector<std::pair<std::string, std::string>> rows_of_constants() {
       {"shutdown",
        duration(app::stop_guard::longest) + " after the first SIGTERM, at once after the second"},
   };
+}
+
+/// A figure of a row that is written by hand, and the text of the source that says it; without a
+/// source: a figure that is no limit of ours.
+struct written_figure {
+  const char *figure, *file = "", *source = "";
+};
+
+const std::map<std::string, std::vector<written_figure>>& rows_by_hand() {
+  static const std::map<std::string, std::vector<written_figure>> rows = {
+      {"one event line / HTTP head / JSON answer",
+       {{"4 MiB", "k8s/informer/watch_state.hpp", "line_limit_bytes = 4 * 1024 * 1024"},
+        {"64 KiB", "reactor/http/client.hpp", "header_limit_bytes = 64 * 1024"},
+        {"4 MiB", "k8s/client/client.cpp", "object_limit_bytes = 4 * 1024 * 1024"},
+        {"16 MiB", "k8s/client/client.cpp", "page_limit_bytes = 16 * 1024 * 1024"},
+        {"200,000", "formats/json/values.hpp", "most_json_values = 200'000"}}},
+      {"an object that becomes a view",
+       {{"20,000", "k8s/client/wire.hpp", "most_steps = 20'000"},
+        {"2,000", "k8s/informer/meta.cpp", "most_members = 2'000"},
+        {"256 KiB", "k8s/informer/meta.cpp", "map_limit_bytes = 256 * 1024"}}},
+      {"views of a collection / of a cluster",
+       {{"200,000", "k8s/informer/view_budget.hpp", "most_objects = 200'000"},
+        {"256 MiB", "k8s/informer/view_budget.hpp", "most_bytes = 256 * 1024 * 1024"},
+        {"512 MiB", "k8s/informer/view_budget.hpp", "most_bytes = 512 * 1024 * 1024"},
+        {"150,000"},
+        {"5,000"}}},
+      {"Nodes, and BootcNodes, of a cluster; its pools",
+       {{"10,000", "bootc/bootc_cluster.cpp", "most_nodes = 10'000"},
+        {"1,000", "bootc/bootc_cluster.cpp", "most_pools = 1'000"},
+        {"1 ms"},
+        {"20 ms", "bootc/pool/reconciler/node_pool_reconciler.cpp", "pace_of_node = 20ms"},
+        {"5 s", "bootc/pool/reconciler/node_pool_reconciler.cpp", "longest_pace = 5s"}}},
+      {"pods of a node that is drained", {{"2,500", "bootc/pool/drains.cpp", "most_pods = 2'500"}}},
+      {"connect, response; half-open stream, restored storage, lagging replica",
+       {{"5 s", "reactor/http/client.hpp", "connect_timeout = 5s"},
+        {"30 s", "reactor/http/client.hpp", "response_timeout = 30s"},
+        {"20 s", "k8s/informer/watch_state.hpp", "the 20 s and 120 s after which"},
+        {"120 s", "k8s/informer/watch_state.hpp", "attended{8s, 1s}, unattended{30s, 75s}"}}},
+      {"a peer ahead of the others, on all its connections",
+       {{"1/50", "reactor/allowance.hpp", "one_of = 50"},
+        {"0.5 ms", "reactor/allowance.hpp", "at_once = 500us"},
+        {"20 ms", "reactor/turn.hpp", "most_ahead = 20ms"}}},
+      {"an answer's interim answers; chunks and gzip beside their data",
+       {{"32;", "reactor/http/wire.hpp", "most_interim_answers = 32"},
+        {"16 KiB", "reactor/http/wire.cpp", "overhead_of_all_chunks = 16 * 1024"},
+        {"32 KiB", "reactor/http/gzip.cpp", "most_empty_bytes = 32 * 1024"}}},
+      {"TLS",
+       {{"1.3"},
+        {"1.2", "reactor/net/tls_context.cpp", "TLS1_2_VERSION) != 1"},
+        {"8,192", "reactor/net/tls_context.cpp", "most_rsa_bits = 8192"},
+        {"4,096", "reactor/net/tls_context.cpp", "most_own_rsa_bits = 4096"},
+        {"10 cert", "reactor/net/tls.cpp", "most_shown_certificates = 10"},
+        {"16 KiB", "reactor/net/tls_context.cpp", "most_chain_bytes = 16 * 1024"}}},
+      {"a listener",
+       {{"5 s", "service/page/site.cpp", "header_timeout = 5s"},
+        {"10 s", "service/page/site.cpp", "write_timeout = 10s"}}},
+      {"a member's token",
+       {{"10 min", "k8s/fleet/member_token.hpp", "shortest_token_life = std::chrono::minutes(10)"},
+        {"366 days", "k8s/fleet/member_token.hpp",
+         "longest_token_life = std::chrono::hours(24 * 366)"},
+        {"30 days", "helm/members/addition.hpp", "token_life = std::chrono::hours(24 * 30)"},
+        {"60 to 80 %", "k8s/fleet/member_token.cpp",
+         "life / 1000 * (600 + static_cast<std::int64_t>(h % 200))"},
+        {"1 min", "k8s/fleet/fleet.hpp", "renewal_retry{60s, 1h, 2, 0.2}"},
+        {"1 h", "k8s/fleet/fleet.hpp", "renewal_retry{60s, 1h, 2, 0.2}"}}},
+      {"requests to one API server",
+       {{"400 a second", "k8s/pace/pace.hpp", "first = 400;"},
+        {"400 at once", "k8s/client/client.cpp", "burst = 400"},
+        {"400 again"},
+        {"3,200", "k8s/pace/pace.hpp", "most = 3'200"},
+        {"1,600", "k8s/pace/pace.hpp", "most_unguarded = 1'600"},
+        {"429"},
+        {"0.25 s", "k8s/pace/pace.cpp", "always_good = 250ms"},
+        {"1 and 100", "k8s/pace/pace.hpp", "least_slow = 100"},
+        {"429"}}},
+      {"reconnect backoff",
+       {{"0.8 s", "k8s/informer/watch_state.hpp", "backoff_first = 800ms"},
+        {"30 s", "k8s/informer/watch_state.hpp", "backoff_most = 30s"},
+        {"1 s", "k8s/fleet/cluster.hpp", "retry{1s, 60s, 2, 0.2}"},
+        {"60 s", "k8s/fleet/cluster.hpp", "retry{1s, 60s, 2, 0.2}"},
+        {"20 %", "k8s/fleet/cluster.hpp", "retry{1s, 60s, 2, 0.2}"}}},
+      {"questions about tags",
+       {{"16 in all", "bootc/tags/tag_watcher.hpp", "at_once = 16"},
+        {"4 MiB", "registry/manifest.hpp", "manifest_bytes_limit = 4u << 20"},
+        {"120 s", "registry/web.hpp", "download_timeout = std::chrono::seconds(120)"}}},
+      {"series of metrics",
+       {{"100,000", "reactor/metrics.cpp", "max_series = 100'000"},
+        {"4,000", "app/api/row_figures.hpp", "most_rows = 4'000"}}},
+      {"a policy call",
+       {{"200,000", "policies/host/pack.hpp", "unit_instructions = 200'000"},
+        {"64 MiB", "policies/host/sandbox.hpp", "heap_bytes = 64 * 1024 * 1024"},
+        {"1 MiB", "policies/host/state.hpp", "max_block_bytes = 1024 * 1024"},
+        {"5 s", "policies/host/sandbox.hpp", "processor_time = std::chrono::seconds(5)"},
+        {"60 s", "policies/host/sandbox.hpp", "wall_time = std::chrono::seconds(60)"},
+        {"2 ms", "reactor/loop.hpp", "a_stall = std::chrono::milliseconds(2)"}}},
+      {"what a pool's `windlass.dev/guard-objects` names",
+       {{"8 objects", "bootc/pool/guard/guarded.cpp", "most_objects = 8"},
+        {"5 s", "bootc/pool/guard/guarded.cpp", "answer_within = 5s"},
+        {"5 s"}}},
+      {"packs in a ConfigMap",
+       {{"64", "service/config_map_packs.cpp", "most_packs = 64"},
+        {"10 s", "service/config_map_packs.cpp", "first_answer = 10s"}}},
+      {"a pack's log; a TOML, JSON or YAML text it reads or writes",
+       {{"20 lines", "policies/host/host.cpp", "log_burst = 20"},
+        {"64 KiB", "policies/host/data_library.cpp", "most_toml_bytes = 64 * 1024"}}},
+      {"a fleet file; its clusters",
+       {{"64 KiB", "simulation/fleet_file.cpp", "most_bytes = 64 * 1024"},
+        {"100 of", "simulation/fleet_file.cpp", "most_clusters = 100"},
+        {"3 to", "simulation/fleet_file.cpp", "fewest_nodes = 3"},
+        {"200 nodes", "simulation/fleet_file.cpp", "most_nodes = 200"},
+        {"2,000", "simulation/fleet_file.cpp", "most_nodes_in_all = 2'000"}}},
+      {"a pack",
+       {{"192", "policies/host/pack_files.cpp", "max_files = 64 + max_data_files"},
+        {"128", "policies/host/pack_files.cpp", "max_data_files = 128"},
+        {"64 KiB", "policies/host/pack_files.cpp", "max_lua_bytes = 64 * 1024"},
+        {"1 MiB", "policies/host/pack_files.cpp", "max_pack_bytes = 1024 * 1024"},
+        {"2,000", "policies/host/pack.cpp", "about_limits{.depth = 6, .nodes = 2'000"},
+        {"16 KiB", "policies/host/state.hpp", "max_pattern_bytes = 16 * 1024"},
+        {"1LL", "policies/host/source_check.hpp", "the literals 1LL"},
+        {"1i"}}},
+      {"a pack's folder of data",
+       {{"128", "policies/host/pack_files.cpp", "max_data_files = 128"},
+        {"256 KiB", "policies/host/pack_files.cpp", "max_data_bytes = 256 * 1024"},
+        {"4 MiB", "policies/host/pack_files.cpp", "max_data_bytes, 4 * max_pack_bytes}"}}},
+      {"an answer of `compose.sync`; of `compose.related`",
+       {{"500 children", "compose/rules/answer.hpp", "most_children = 500"},
+        {"512 KiB", "compose/rules/answer.cpp", "most_text_bytes = 512 * 1024"},
+        {"30", "compose/rules/answer.cpp", "most_conditions = 30"},
+        {"20 events", "compose/rules/answer.cpp", "most_events = 20"},
+        {"200 queries", "compose/rules/answer.hpp", "most_related = 200"},
+        {"500 objects", "compose/compose_pass.cpp", "most_related_objects = 500"}}},
+      {"charts for Tenants",
+       {{"60 s", "helm/tenants/desired/chart_requests.hpp",
+         "index_kept = std::chrono::seconds(60)"},
+        {"15 s", "helm/tenants/desired/chart_requests.hpp",
+         "failure_kept = std::chrono::seconds(15)"},
+        {"64 charts", "helm/tenants/supply/chart_supply.cpp", "most_indexes = 64"},
+        {"8 MiB of", "helm/tenants/supply/chart_supply.cpp", "archives_bytes = 8u << 20"},
+        {"24 MiB", "helm/tenants/supply/chart_supply.cpp", "most_index_bytes = 24u << 20"},
+        {"8 MiB", "helm/tenants/supply/chart_supply.cpp", "most_archive_bytes = 8u << 20"}}},
+      {"a child process for an index; the records of a release",
+       {{"10 s", "helm/tenants/chart_children.cpp", "o.limits.processor *= 2"},
+        {"130 s", "helm/tenants/chart_children.cpp",
+         "o.limits.wall = sources::download_timeout + std::chrono::seconds(10)"},
+        {"32 MiB", "helm/placed/release_operation.cpp", "history_bytes = 32u << 20"},
+        {"64 MiB", "helm/release/record_codec.cpp", "unpacked_limit = 64u << 20"}}},
+      {"operations on Tenants' releases; Tenants of a cluster",
+       {{"4 a cluster", "helm/tenants/desired/settings.hpp",
+         "std::size_t per_cluster = 4, in_all = 16"},
+        {"16 in all", "helm/tenants/desired/settings.hpp",
+         "std::size_t per_cluster = 4, in_all = 16"},
+        {"180 s", "helm/placed/plan/retries.hpp", "operation_timeout = 180s"},
+        {"120 s", "helm/placed/plan/retries.hpp", "uninstall_timeout = 120s"},
+        {"10,000", "helm/tenants/cluster/tenant_cluster.cpp", "most_tenants = 10'000"}}},
+      {"operations of the service together",
+       {{"128 KiB", "reactor/work_memory.hpp", "small_bytes = 128u << 10"},
+        {"1 min", "reactor/work_memory.hpp", "works_for = std::chrono::minutes(1)"},
+        {"8 MiB", "reactor/work_memory.hpp", "resting_bytes = 8u << 20"}}},
+      {"KryptonDeployments; their operations; a region",
+       {{"10,000", "helm/tenants/home/watched_deployments.cpp", "most_deployments = 10'000"},
+        {"4 a region", "helm/tenants/desired/settings.hpp",
+         "std::size_t per_cluster = 4, in_all = 16"},
+        {"16 in all", "helm/tenants/desired/settings.hpp",
+         "std::size_t per_cluster = 4, in_all = 16"},
+        {"300 s", "helm/tenants/plan/deployment_plan.hpp", "deployment_timeout = 300s"},
+        {"10 s", "helm/tenants/home/region.hpp", "patience = std::chrono::seconds(10)"},
+        {"10 min", "helm/tenants/plan/deployment_plan.hpp", "abandon_after = 600s"}}},
+      {"requests of a cluster's drains", {{"50", "bootc/pool/drains.hpp", "places_ = 50"}}},
+      {"a change of what a drain waits for; the note of it on the BootcNode",
+       {{"5 s", "bootc/pool/drains.cpp", "tell_trouble_after = 5s"},
+        {"10 s", "bootc/pool/drains.cpp", "tell_ending_after = 10s"}}},
+      {"a pack's tests",
+       {{"20 million", "policies/host/pack.cpp", "test_instructions = 20'000'000"},
+        {"1,000 million", "policies/host/pack.cpp", "run_instructions = 50 * test_instructions"}}},
+      {"a text in a table or sentence; a value in a log line; a column",
+       {{"4 KiB", "reactor/plain/printable.hpp",
+         "std::string printable(std::string_view text, std::size_t limit_bytes = 4'096)"},
+        {"8 KiB", "reactor/log.cpp", "value_limit_bytes = 8'192"},
+        {"200", "app/output.cpp", "most_padded_columns = 200"}}},
+      {"a kubeconfig; its trust or key; a token or password; a client's RSA key",
+       {{"4 MiB", "k8s/client/kubeconfig.cpp",
+         "constexpr std::size_t file_limit_bytes = 4 * 1024 * 1024"},
+        {"100,000", "k8s/client/kubeconfig.cpp", "limits.nodes = 100'000"},
+        {"16 levels", "k8s/client/kubeconfig.cpp", "limits.depth = 16"},
+        {"512 KiB", "k8s/client/kubeconfig.cpp", "pem_limit_bytes = 512 * 1024"},
+        {"300", "k8s/client/certificates.cpp", "most_certificates = 300"},
+        {"16 KiB", "k8s/client/kubeconfig.cpp", "header_limit_bytes = 16 * 1024"},
+        {"4,096", "k8s/client/certificates.cpp", "longest_rsa_key_bits = 4'096"}}},
+      {"Releases at home; pools of a cluster that follow them; answers about them that are kept",
+       {{"2,000", "releases/home_releases.cpp", "most_releases = 2'000"},
+        {"1,000", "releases/release_pools.cpp", "most_pools = 1'000"},
+        {"4,096", "releases/library.cpp", "most_answers = 4'096"}}},
+      {"a Release; a train document; what `train facts` asks for",
+       {{"1 MiB", "releases/rules/fields.cpp", "most_bytes = 1024 * 1024"},
+        {"2,000", "releases/rules/document.cpp", "most_entries_of_a_list = 2'000"},
+        {"1 MiB", "releases/trains/train.cpp", "most_bytes = 1024 * 1024"},
+        {"20,000", "releases/trains/train.cpp", "most_values = 20'000"},
+        {"1,000", "releases/commands/facts.hpp", "most_tags = 1'000"},
+        {"30 s", "releases/commands/facts.cpp", "git_deadline = std::chrono::seconds(30)"},
+        {"4 MiB", "releases/commands/facts.cpp", "out_limit_bytes = 4u << 20"},
+        {"64 KiB", "policies/host/data_library.cpp", "most_toml_bytes = 64 * 1024"}}},
+  };
+  return rows;
+}
+
+TEST(Docs, EachFigureOfALimitThatIsWrittenByHandStandsInTheSource) {
+  std::set<std::string> made;
+  for (const auto& [what, limit] : rows_of_constants()) made.insert(what);
+  std::istringstream text(bytes_of(root / "docs/reference/limits.md"));
+  std::size_t rows = 0, figures = 0;
+  for (std::string line; std::getline(text, line);) {
+    const std::size_t between = line.find(" | ");
+    if (!line.starts_with("| ") || line.starts_with("| --") || between == line.npos) continue;
+    const std::string what = line.substr(2, between - 2);
+    if (what == "what" || made.contains(what)) continue;
+    ++rows;
+    const auto found = rows_by_hand().find(what);
+    ASSERT_NE(found, rows_by_hand().end()) << what << " is neither made nor held by a source";
+    std::string left = line.substr(between);
+    for (const written_figure& f : found->second) {
+      const std::size_t at = left.find(f.figure);
+      ASSERT_NE(at, left.npos) << what << " does not say " << f.figure;
+      left.erase(at, std::string_view(f.figure).size());
+      if (std::string_view(f.file).empty()) continue;
+      ++figures;
+      const std::string source = bytes_of(root / f.file);
+      const std::size_t once = source.find(f.source);
+      EXPECT_NE(once, source.npos)
+          << what << ": " << f.figure << " is no longer " << f.source << " of " << f.file;
+      EXPECT_EQ(once, source.rfind(f.source)) << f.source << " stands twice in " << f.file;
+    }
+    EXPECT_EQ(left.find_first_of("0123456789"), left.npos)
+        << what << " has a figure more: " << left;
+  }
+  EXPECT_EQ(rows, rows_by_hand().size());
+  EXPECT_GT(figures, 100u);
 }
 
 TEST(Docs, TheReferenceOfLimitsHasTheConstants) {

@@ -1,9 +1,9 @@
 #include "formats/yaml/yaml.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/text.hpp"
 #include "formats/json/exact.hpp"
 #include "formats/json/json.hpp"
+#include "formats/plain/text.hpp"
 #include "formats/yaml/reader.hpp"
 
 #include <boost/json.hpp>

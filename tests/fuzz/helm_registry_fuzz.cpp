@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (m->config) all.push_back(*m->config);
     static_cast<void>(sources::find_parts(all, {true, true}));
     if (m->config)
-      static_cast<void>(registry::write_manifest(*m->config, m->layers, m->annotations));
+      static_cast<void>(sources::write_manifest(*m->config, m->layers, m->annotations));
   }
   if (const auto r = registry::parse_oci_reference(text)) {
     const auto again = registry::parse_oci_reference(r->text());

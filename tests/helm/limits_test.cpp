@@ -1,5 +1,5 @@
 // Each limit of a chart or an index run to its end, in the memory that the service has for it.
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "formats/tar.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"

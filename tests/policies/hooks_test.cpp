@@ -1,9 +1,13 @@
+#include "releases/rules/hooks.hpp"
+
 #include "host/run.hpp"
 #include "policies/disruption.hpp"
 #include "policies/hold_text.hpp"
 #include "policies/host/hook.hpp"
 #include "policies/host/host.hpp"
 #include "policies/versions.hpp"
+#include "releases/trains/hooks.hpp"
+#include "releases/trains/train.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -14,6 +18,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+hook_list release_and_train_hooks() {
+  hook_list all{releases::map_hook(), releases::diff_hook()};
+  for (auto more : {releases::planning_hooks(), releases::offering_hooks(), trains::train_hooks()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
 
 shared_hooks three_hooks() {
   hook_list all;
@@ -50,13 +61,13 @@ std::string message_of(const pack_report& r) {
   return r.fault ? r.fault->message() : r.tests.empty() ? "no test" : r.tests.front().message;
 }
 
-pack_report checked(const std::string& policy) {
+pack_report checked(const std::string& policy, shared_hooks hooks = three_hooks()) {
   reactor::temporary_folder folder;
   folder.write("p/policy.lua", policy);
   reactor::loop l(reactor::loop::mode::simulated, 1);
   pack_report report;
   run_task(l, [&]() -> reactor::awaitable<void> {
-    auto reports = co_await check_packs(l, folder.path(), three_hooks());
+    auto reports = co_await check_packs(l, folder.path(), hooks);
     EXPECT_TRUE(reports.has_value()) << (reports ? "" : reports.error().message());
     if (reports) report = std::move(reports->front());
   });
@@ -205,6 +216,83 @@ TEST(HookReference, NamesEveryFieldForPeopleAndEditors) {
   }
   EXPECT_THAT(types, HasSubstr("---@field since number when it became up to date or degraded"));
   EXPECT_THAT(types, HasSubstr("---@field holds? table<string, string|windlass.hold>"));
+}
+
+void each_record(const shape& s, const std::function<void(const shape&)>& tell) {
+  if (s.is == shape::kind::record) tell(s);
+  for (const shape& inner : s.of) each_record(inner, tell);
+  for (const shape_member& m : s.members) each_record(m.is, tell);
+}
+
+TEST(HookReference, HasEveryFieldThatReleasesAndTrainsShowAndTake) {
+  const hook_list all = release_and_train_hooks();
+  EXPECT_EQ(all.size(), 15u);
+  const std::string page = reference_page(all);
+  std::map<std::string, std::string> told;  // fields by the name of their record
+  for (const hook& h : all) {
+    EXPECT_TRUE(h.is_described()) << h.name;
+    EXPECT_THAT(page, HasSubstr("## `" + h.name + "("));
+    std::size_t records = 0;
+    const auto tell = [&](const shape& record) {
+      ++records;
+      std::string fields;
+      for (const shape_member& m : record.members) {
+        fields += m.name + " ";
+        EXPECT_THAT(page, HasSubstr("| `" + m.name + "` |")) << h.name << ": " << record.name;
+      }
+      EXPECT_FALSE(fields.empty()) << record.name;
+      // One name means one record, also in the table.
+      EXPECT_EQ(told.try_emplace(record.name, fields).first->second, fields) << record.name;
+    };
+    for (const shape_member& a : h.arguments) each_record(a.is, tell);
+    each_record(h.answer, tell);
+    EXPECT_GT(records, 1u) << h.name;
+  }
+  EXPECT_GT(told.size(), 50u);
+}
+
+TEST(HookCheck, NamesAFieldThatNoReleaseHas) {
+  const auto hooks = std::make_shared<const hook_list>(release_and_train_hooks());
+  const pack_report bad = checked(
+      "return { name = 'p', release = { map = function(q) return { provider = q.release.provider } "
+      "end } }",
+      hooks);
+  ASSERT_EQ(bad.trials.size(), 1u);
+  ASSERT_TRUE(bad.trials[0].fault);
+  EXPECT_THAT(bad.trials[0].fault->message(), HasSubstr("a release has no field 'provider'"));
+  const pack_report slip = checked(
+      "return { name = 'p', train = { plan = function(t) return { next = t.pahse } end } }", hooks);
+  ASSERT_EQ(slip.slips.size(), 1u);
+  EXPECT_EQ(slip.slips[0].message(), "policy.lua:1: nothing has a field 'pahse', is it phase?");
+}
+
+/// A document that has every field of its description once.
+value filled(const shape& s) {
+  if (s.is == shape::kind::list) return value::array{filled(s.of.front())};
+  if (s.is == shape::kind::map) return value::object{{"a", filled(s.of.front())}};
+  if (s.is != shape::kind::record) return "1";
+  value::object all;
+  for (const shape_member& m : s.members) all.emplace(m.name, filled(m.is));
+  return all;
+}
+
+TEST(HookReference, DescribesTheTrainDocumentAsTheStockPackTakesIt) {
+  const hook_list all = release_and_train_hooks();
+  const hook& check = *find_hook(all, "train.check");
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  run_task(l, [&]() -> reactor::awaitable<void> {
+    host packs(l, {});
+    EXPECT_TRUE(co_await packs.load());
+    value document = filled(check.arguments.front().is);
+    subject s;
+    s.api = "trains";
+    auto said =
+        co_await trains::ask_train(packs, std::move(s), trains::hook::check, std::move(document));
+    EXPECT_TRUE(said) << said.error().message();
+    if (!said) co_return;
+    for (const releases::finding& f : said->findings)
+      EXPECT_NE(f.id, "train.unknown-field") << f.evidence << ": " << f.why;
+  });
 }
 
 using answers = std::map<std::string, std::string>;  // by name of the pack: "p" and its order

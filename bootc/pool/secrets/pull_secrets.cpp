@@ -36,12 +36,7 @@ pull_secrets::pull_secrets(reactor::loop& l, k8s::client& api, std::string ns,
 
 void pull_secrets::want(const secret_ref& ref) {
   if (ref.ns != ns_ || watched_.contains(ref.name) || watched_.size() >= most_watched) return;
-  k8s::informer_options o;
-  o.collection = k8s::resources::secrets();
-  o.ns = ns_;
-  o.field_selector = k8s::field_is("metadata.name", ref.name);
-  o.limits = limits_;
-  o.log = log_;
+  auto o = k8s::only(k8s::resources::secrets(), {ns_, ref.name}, limits_, log_);
   o.on_state = [this](k8s::informer_state) { changed_(); };
   watched& w = watched_[ref.name];
   w.of = std::make_unique<k8s::informer<k8s::secret>>(loop_, api_, std::move(o));

@@ -1,7 +1,7 @@
 #include "helm/sources/dependencies/dependency_rules.hpp"
 
 #include "formats/digest.hpp"
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/semver.hpp"
 #include "helm/go.hpp"
 #include "registry/reference.hpp"

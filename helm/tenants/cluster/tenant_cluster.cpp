@@ -33,15 +33,6 @@ constexpr std::size_t looks_at_once = 8;
 constexpr reactor::nanoseconds view_patience = 5s;
 constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
 
-k8s::informer_options all_tenants(const k8s::watch_limits& limits, const reactor::logger& log) {
-  k8s::informer_options o;
-  o.log = log;
-  o.collection = tenant_resource();
-  o.limits = limits;
-  o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_tenants);
-  return o;
-}
-
 std::size_t phase_index(std::string_view phase) noexcept {
   const auto found = std::ranges::find(phase_names, phase);
   return found == phase_names.end() ? 1 : static_cast<std::size_t>(found - phase_names.begin());
@@ -107,7 +98,8 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
       on_(on),
       options_(std::move(o)),
       reads_(on.loop(), on.api(), records_of(options_.wanted()->all)),
-      tenants_(on.loop(), on.api(), all_tenants(options_.limits, on.log())),
+      tenants_(on.loop(), on.api(),
+               k8s::all_of(tenant_resource(), options_.limits, on.log(), most_tenants)),
       figures_(options_.metrics && options_.rows && options_.does == units::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
                                                           std::string(api_name), on.on().name())
@@ -124,7 +116,8 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
     }
     series_.ready = options_.metrics->get_gauge(tenant_metrics::ready, {{"cluster", cluster}});
     series_.error = options_.metrics->get_gauge(tenant_metrics::error, {{"cluster", cluster}});
-    series_.depth = options_.metrics->get_gauge(tenant_metrics::queue_depth, {{"cluster", cluster}});
+    series_.depth =
+        options_.metrics->get_gauge(tenant_metrics::queue_depth, {{"cluster", cluster}});
     series_.ready.set(0);
     series_.error.set(0);
     series_.depth.set(0);

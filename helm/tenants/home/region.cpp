@@ -18,17 +18,6 @@ using state = edge_facts::state;
 /// What nobody watches is no less there.
 constexpr std::string_view on_region = "kryptondeployments";
 
-k8s::informer_options one_secret(const k8s::object_key& key, const k8s::watch_limits& limits,
-                                 const reactor::logger& log) {
-  k8s::informer_options o;
-  o.collection = k8s::resources::secrets();
-  o.ns = key.ns;
-  o.field_selector = k8s::field_is("metadata.name", key.name);
-  o.limits = limits;
-  o.log = log;
-  return o;
-}
-
 bool is_metadata_server(const std::string& url) {
   const auto origin = reactor::http::parse_origin(url);
   return origin && reactor::is_metadata_host(origin->host);
@@ -46,7 +35,8 @@ region::region(reactor::loop& l, k8s::client& home, k8s::object_key secret, opti
       home_(home),
       secret_key_(std::move(secret)),
       options_(std::move(o)),
-      secret_(l, home, one_secret(secret_key_, options_.limits, options_.log)),
+      secret_(l, home,
+              k8s::only(k8s::resources::secrets(), secret_key_, options_.limits, options_.log)),
       changed_(l),
       closing_(l),
       tasks_(l) {

@@ -19,12 +19,8 @@ watched_deployments::watched_deployments(reactor::loop& l, k8s::client& api,
                                          const reactor::logger& log) {
   const std::size_t streams = std::max<std::size_t>(1, in.size());
   for (std::size_t i = 0; i < streams; ++i) {
-    k8s::informer_options o;
-    o.collection = krypton_deployment_resource();
+    auto o = k8s::all_of(krypton_deployment_resource(), limits, log, most_deployments);
     if (!in.empty()) o.ns = in[i];
-    o.limits = limits;
-    o.log = log;
-    o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_deployments);
     streams_.push_back(std::make_unique<informer>(l, api, std::move(o)));
   }
 }

@@ -30,7 +30,7 @@ local function with(changes)
 end
 
 local function question(r, more)
-  local q = { release = r, pools = {}, values = {}, tools = {}, registered = { r.stored_as .. "/release.yaml" }, app_ranges = {},
+  local q = { release = r, pools = {}, values = {}, registered = { r.stored_as .. "/release.yaml" }, app_ranges = {},
     requests = { file = "requests.yaml", blocks = {}, problems = {} } }
   q.others = { r }
   for key, value in pairs(more or {}) do q[key] = value end

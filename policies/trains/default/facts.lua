@@ -349,13 +349,13 @@ function facts.read(document, add)
     out[name] = once(name, list, wrong)
   end
   out.own_edges, out.edges = out.edges, with_edges(out.edges, only)
-  out.by_name, out.tag_commit, out.commits, out.pin_at, out.pins_by, out.holds = {}, {}, {}, {}, {}, {}
+  out.by_name, out.tag_commit, out.by_digits, out.pin_at, out.pins_by, out.holds = {}, {}, {}, {}, {}, {}
   -- The whole commits that are known of each project, by their first digits: what is written with fewer digits is one of them.
   local function know(project, commit)
     if not commit or not facts.is_commit(commit) then return end
     local key = project .. " " .. commit:sub(1, 7)
-    local list = out.commits[key] or {}
-    out.commits[key] = list
+    local list = out.by_digits[key] or {}
+    out.by_digits[key] = list
     list[commit] = true
   end
   for _, p in ipairs(out.projects) do
@@ -410,7 +410,7 @@ function facts.commit(train, project, value, add)
   if value:match("^%x+$") and #value >= 7 then
     local found
     local digits = value:lower()
-    for commit in pairs(train.commits[project .. " " .. digits:sub(1, 7)] or {}) do
+    for commit in pairs(train.by_digits[project .. " " .. digits:sub(1, 7)] or {}) do
       if commit:sub(1, #value) == digits then
         if found then
           add("train.ambiguous-commit", "pin/" .. project .. "/" .. value, value .. " begins more than one commit",

@@ -1,4 +1,5 @@
-// `windlass rollout`: what a person would edit on each cluster, shown first.
+// `windlass rollout`: what a person would edit on each cluster, shown first. In one file: status
+// and the edits are shown from one plan of the same rows, and after an edit status watches them.
 #include "app/api/assumed_targets.hpp"
 #include "app/api/target_history.hpp"
 #include "app/nearest.hpp"

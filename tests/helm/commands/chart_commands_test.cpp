@@ -1,6 +1,6 @@
 // What `helm template`, `show` and `lint` do besides rendering, and what flags make of values; the
 // expected texts are those of Helm v3.21.4.
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 #include "formats/tar.hpp"
 #include "helm/commands/commands.hpp"
 #include "helm/commands/flags/command_flags.hpp"

@@ -1,6 +1,6 @@
 #include "helm/objects/listed_objects.hpp"
 
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 #include "tests/helm/objects/stage.hpp"
 
 #include <boost/json.hpp>

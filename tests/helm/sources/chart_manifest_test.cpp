@@ -7,7 +7,6 @@
 namespace helm::sources {
 
 using ::registry::read_manifest;
-using ::registry::write_manifest;
 
 namespace {
 

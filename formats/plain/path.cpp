@@ -1,6 +1,6 @@
-#include "formats/go/path.hpp"
+#include "formats/plain/path.hpp"
 
-#include "formats/go/text.hpp"
+#include "formats/plain/text.hpp"
 
 #include <utility>
 #include <vector>

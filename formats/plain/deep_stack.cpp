@@ -1,4 +1,4 @@
-#include "formats/go/deep_stack.hpp"
+#include "formats/plain/deep_stack.hpp"
 
 #include <pthread.h>
 
