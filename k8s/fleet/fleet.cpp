@@ -200,17 +200,17 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
   o.on_event = options_.on_event;
   o.on_uid = [this, name](const std::string& before) { note_uid(name, before); };
   o.on_refused = [this](cluster& c) {
-    if (has_other_name(c, names_of(c))) names_changed_.wake_all();
+    if (has_other_name(c, sameness::asked)) names_changed_.set();
   };
   o.acts_elsewhere = [this, name](const engagement& api) {
     const cluster* c = find(name);
     return c ? acts_elsewhere(*c, api) : std::string();
   };
-  servers_.reset();
-  if (!std::exchange(seats_, true)) tasks_.start("let one name act", seat());
-  names_changed_.wake_all();
+  if (!std::exchange(seats_, true)) tasks_.start("let one name act", seat_all());
+  names_changed_.set();
   e.since = loop_.wall();
   e.running = std::make_unique<cluster>(loop_, std::move(to), std::move(o), log_);
+  note_address(*e.running);
   e.running->start();
 }
 
@@ -249,7 +249,7 @@ void fleet::disengage(const std::string& name, entry& e) {
   std::string identity = e.running->uid();
   forget_proofs(*e.running);
   closing_.start("close cluster " + name, close(std::move(e.running), std::move(identity)));
-  names_changed_.wake_all();
+  names_changed_.set();
 }
 
 awaitable<void> fleet::close(std::unique_ptr<cluster> leaving, std::string identity) {
@@ -257,7 +257,7 @@ awaitable<void> fleet::close(std::unique_ptr<cluster> leaving, std::string ident
       stopping_.end(), {std::move(identity), leaving->api().server(), "", leaving->name()});
   co_await leaving->stop();
   stopping_.erase(still);
-  names_changed_.wake_all();
+  names_changed_.set();
 }
 
 void fleet::tell(const object_reference& secret, const event_kind& what, std::string note) {
@@ -281,7 +281,7 @@ void fleet::note_state(cluster& c, cluster_state before) {
   if (it == entries_.end()) return;
   const cluster_state now = c.state();
   const bool may_matter = can_act(c) != it->second.could_act || now == cluster_state::unreachable;
-  if (may_matter && has_other_name(c, names_of(c))) names_changed_.wake_all();
+  if (may_matter && has_other_name(c, sameness::asked)) names_changed_.set();
   if (is_failure(now) && !is_failure(before)) {
     tell(it->second.secret, fleet_event::unreachable,
          std::string(name_of(now)) + ": " + c.last_error());

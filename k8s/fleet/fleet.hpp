@@ -219,8 +219,12 @@ private:
   void note_state(cluster& c, cluster_state before);
   // fleet_twins.cpp
   std::string primary_of(const std::vector<std::string>& names, std::string_view api = {}) const;
-  /// Another name of the fleet, or home, is the same API server.
-  bool has_other_name(const cluster& c, const server_names& names) const;
+  /// Another name of the fleet, or home, is the same API server. Ends at the first that is.
+  bool has_other_name(const cluster& c, sameness least) const;
+  /// Calls `visit` with each other name of the same API server until it says false.
+  template <class Visit>
+  void each_other_name(const cluster& c, sameness least, Visit visit) const;
+  void note_address(const cluster& added);
   void note_uid(const std::string& name, const std::string& before);
   using pair_of_clusters = std::pair<const cluster*, const cluster*>;
   static pair_of_clusters pair_of(const cluster& a, const cluster& b);
@@ -233,7 +237,8 @@ private:
   /// As long as it is one of the fleet or home.
   cluster* present(const cluster* c) const noexcept;
   void forget_proofs(const cluster& leaving);
-  awaitable<void> seat();
+  awaitable<void> seat_all();
+  reactor::steady_time seat(cluster& c);
 
   reactor::loop& loop_;
   fleet_options options_;
@@ -253,7 +258,7 @@ private:
     std::string identity, server, api, name;
   };
   std::list<stopping> stopping_;
-  reactor::waiters names_changed_;
+  reactor::event names_changed_;
   bool seats_ = false;
   reactor::waiters changed_;
   reactor::waiters tokens_changed_;

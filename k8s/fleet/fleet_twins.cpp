@@ -2,6 +2,7 @@
 #include "k8s/fleet/fleet.hpp"
 #include "k8s/fleet/self_cluster.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -19,6 +20,9 @@ constexpr reactor::nanoseconds proof_again = 5min;
 
 std::string by_uid(const cluster& c) {
   return "uid " + c.uid();
+}
+std::string by_address(const cluster& c) {
+  return "address " + c.api().server();
 }
 
 }  // namespace
@@ -130,15 +134,15 @@ void fleet::conclude(pair_of_clusters both, sameness is) {
     tell(a->name(), fleet_event::uid_claimed, b->name() + " says that it has UID " + a->uid());
     tell(b->name(), fleet_event::uid_claimed, a->name() + " says that it has UID " + b->uid());
   }
-  names_changed_.wake_all();
+  names_changed_.set();
   for (cluster* c : {a, b}) {
     c->wake();
     if (options_.on_names) options_.on_names(*c);
   }
 }
 
-server_names fleet::names_of(const cluster& c, sameness least, std::string_view api) const {
-  const auto by_address = [](const cluster& one) { return "address " + one.api().server(); };
+template <class Visit>
+void fleet::each_other_name(const cluster& c, sameness least, Visit visit) const {
   if (!servers_) {
     servers_.emplace();
     for (const auto& [name, e] : entries_) {
@@ -147,19 +151,25 @@ server_names fleet::names_of(const cluster& c, sameness least, std::string_view 
       if (!e.running->uid().empty()) (*servers_)[by_uid(*e.running)].push_back(name);
     }
   }
-  std::set<std::string> all{c.name()};
-  const auto take = [&](const std::string& server) {
+  const auto go_on = [&](const std::string& server) {
     const auto found = servers_->find(server);
-    if (found == servers_->end()) return;
-    for (const std::string& name : found->second) {
-      const cluster* other = find(name);
+    if (found == servers_->end()) return true;
+    return std::ranges::all_of(found->second, [&](const std::string& name) {
+      const cluster* other = name == c.name() ? nullptr : find(name);
       const sameness is = other ? compare(c, *other) : sameness::other;
-      if (is == sameness::same || (is == sameness::asked && least == sameness::asked))
-        all.insert(name);
-    }
+      const bool one = is == sameness::same || (is == sameness::asked && least == sameness::asked);
+      return !one || visit(name);
+    });
   };
-  take(by_address(c));
-  if (!c.uid().empty()) take(by_uid(c));
+  if (go_on(by_address(c)) && !c.uid().empty()) (void)go_on(by_uid(c));
+}
+
+server_names fleet::names_of(const cluster& c, sameness least, std::string_view api) const {
+  std::set<std::string> all{c.name()};
+  each_other_name(c, least, [&](const std::string& name) {
+    all.insert(name);
+    return true;
+  });
   server_names out{{all.begin(), all.end()}, {}};
   out.primary = primary_of(out.all, api);
   return out;
@@ -174,8 +184,14 @@ std::string fleet::primary_of(const std::vector<std::string>& names, std::string
   return primary_name(all);
 }
 
-bool fleet::has_other_name(const cluster& c, const server_names& names) const {
-  return names.all.size() > 1 || (home_ && compare(c, *home_) == sameness::same);
+bool fleet::has_other_name(const cluster& c, sameness least) const {
+  bool other = home_ && compare(c, *home_) == sameness::same;
+  if (!other)
+    each_other_name(c, least, [&](const std::string&) {
+      other = true;
+      return false;
+    });
+  return other;
 }
 
 bool fleet::can_act(const cluster& c) const {
@@ -221,57 +237,75 @@ std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const
   return {};
 }
 
+// A fleet of thousands starts: what is known of the others stays.
+void fleet::note_address(const cluster& added) {
+  if (servers_) (*servers_)[by_address(added)].push_back(added.name());
+}
+
 void fleet::note_uid(const std::string& name, const std::string& before) {
   cluster* c = find(name);
   if (before.empty() && servers_ && c)
-    (*servers_)[by_uid(*c)].push_back(name);  // a fleet of thousands starts
+    (*servers_)[by_uid(*c)].push_back(name);
   else
     servers_.reset();
   if (c) recognise(*c);
-  names_changed_.wake_all();
+  names_changed_.set();
+}
+
+/// When it must be looked at again though nothing came, or never.
+reactor::steady_time fleet::seat(cluster& c) {
+  reactor::steady_time look_again = reactor::never;
+  const server_names names = names_of(c, sameness::same);
+  entry& e = entries_[c.name()];
+  const bool acts = can_act(c);
+  const bool other = std::exchange(e.could_act, acts) != acts;
+  const std::string was = std::exchange(e.primary, names.primary);
+  if (!was.empty() && was != names.primary && options_.on_names) options_.on_names(c);
+  std::vector<std::string> refused;
+  for (const cluster_api& a : apis_)
+    if (c.refused_at(a.name)) refused.push_back(a.name);
+  const bool others = std::exchange(e.refused, refused) != refused;
+  if (others && options_.on_names)
+    for (const std::string& name : names.all)
+      if (cluster* one = find(name)) options_.on_names(*one);
+  if ((other || others) && home_ && options_.on_names && compare(c, *home_) == sameness::same)
+    options_.on_names(*home_);
+  if (acts && c.state() == cluster_state::unreachable && has_other_name(c, sameness::same))
+    look_again = std::min(look_again, loop_.now() + (c.since_wall() + outage - loop_.wall()));
+  bool waits = false;
+  for (const cluster_api& a : apis_) {
+    const engagement* on = c.find(a.name);
+    if (!on || !on->acts_under_one_name()) continue;
+    waits = waits || on->state() == cluster_state::twin;
+    if (!on->part() || primary_of(names.all, a.name) == c.name()) continue;
+    const auto still =
+        stopping_.insert(stopping_.end(), {c.uid(), c.api().server(), a.name, c.name()});
+    c.start_again(a.name, [this, still] {
+      stopping_.erase(still);
+      names_changed_.set();
+    });
+  }
+  if (waits || names.all.size() > 1) c.wake();
+  return look_again;
 }
 
 /// Lets each API act under one name, whenever names of a cluster came, went or were recognised, or
 /// one of several can act no more, or again.
-awaitable<void> fleet::seat() {
+awaitable<void> fleet::seat_all() {
   constexpr reactor::nanoseconds together = 100ms;  // many come at a start
   reactor::steady_time look_again = reactor::never;
   for (;;) {
     (void)co_await names_changed_.wait(look_again);
     co_await loop_.sleep_for(together);
+    names_changed_.reset();  // what changes from here on is looked at in the next round
     look_again = reactor::never;
-    for (cluster* c : clusters()) {
-      const server_names names = names_of(*c, sameness::same);
-      entry& e = entries_[c->name()];
-      const bool acts = can_act(*c);
-      const bool other = std::exchange(e.could_act, acts) != acts;
-      const std::string was = std::exchange(e.primary, names.primary);
-      if (!was.empty() && was != names.primary && options_.on_names) options_.on_names(*c);
-      std::vector<std::string> refused;
-      for (const cluster_api& a : apis_)
-        if (c->refused_at(a.name)) refused.push_back(a.name);
-      const bool others = std::exchange(e.refused, refused) != refused;
-      if (others && options_.on_names)
-        for (const std::string& name : names.all)
-          if (cluster* one = find(name)) options_.on_names(*one);
-      if ((other || others) && home_ && options_.on_names && compare(*c, *home_) == sameness::same)
-        options_.on_names(*home_);
-      if (acts && c->state() == cluster_state::unreachable && has_other_name(*c, names))
-        look_again = std::min(look_again, loop_.now() + (c->since_wall() + outage - loop_.wall()));
-      bool waits = false;
-      for (const cluster_api& a : apis_) {
-        const engagement* on = c->find(a.name);
-        if (!on || !on->acts_under_one_name()) continue;
-        waits = waits || on->state() == cluster_state::twin;
-        if (!on->part() || primary_of(names.all, a.name) == c->name()) continue;
-        const auto still =
-            stopping_.insert(stopping_.end(), {c->uid(), c->api().server(), a.name, c->name()});
-        c->start_again(a.name, [this, still] {
-          stopping_.erase(still);
-          names_changed_.wake_all();
-        });
-      }
-      if (waits || names.all.size() > 1) c->wake();
+    // By name: clusters come and go while others run in between.
+    std::string last;
+    for (auto at = entries_.begin(); at != entries_.end(); at = entries_.upper_bound(last)) {
+      last = at->first;
+      if (at->second.running) look_again = std::min(look_again, seat(*at->second.running));
+      reactor::turn::spend();
+      if (reactor::turn::is_over()) co_await reactor::turn::give_way();
     }
   }
 }
