@@ -1,9 +1,6 @@
 #include "compose/commands/instance_list.hpp"
 
-#include "app/exit_code.hpp"
-
 #include <boost/json.hpp>
-#include <unistd.h>
 
 namespace cli {
 
@@ -35,17 +32,7 @@ int show_instances(const std::vector<listed_instance>& all, const list_request& 
     one.trouble = i.ready == "True" && i.problem.empty() ? 0 : 1;
     rows.add(std::move(one));
   }
-  if (auto chosen = rows.choose(asked); !chosen) return complain(chosen.error());
-  const bool wide = asked.output == output_format::wide;
-  if (!asked.output.is_machine())
-    return write_out(STDOUT_FILENO, rows.text(asked, wide ? any_width : output_columns()))
-               ? success
-               : failure;
-  json::array instances;
-  for (const listed_object& one : rows.objects()) instances.push_back(one.body);
-  json::object body{{"instances", std::move(instances)}};
-  body["items"] = rows.items();
-  return write_document(body, asked.output);
+  return show_list(std::move(rows), asked, "instances", {});
 }
 
 }  // namespace cli

@@ -3,7 +3,6 @@
 #include "service/overview/pack_view.hpp"
 
 #include <boost/json.hpp>
-#include <unistd.h>
 
 #include <cstdio>
 #include <utility>
@@ -27,17 +26,7 @@ int show_packs(const std::vector<policies::pack_status>& all, const policy_argum
     one.body = pack_json(p);
     rows.add(std::move(one));
   }
-  if (auto chosen = rows.choose(a.list); !chosen) return complain(chosen.error());
-  const bool wide = a.list.output == output_format::wide;
-  if (!a.list.output.is_machine())
-    return write_out(STDOUT_FILENO, rows.text(a.list, wide ? any_width : output_columns()))
-               ? success
-               : failure;
-  boost::json::array packs;
-  for (const listed_object& one : rows.objects()) packs.push_back(one.body);
-  boost::json::object body{{"packs", std::move(packs)}};
-  body["items"] = rows.items();
-  return write_document(document("PolicyPackList", std::move(body)), a.list.output);
+  return show_list(std::move(rows), a.list, "packs", document("PolicyPackList", {}));
 }
 
 }  // namespace cli

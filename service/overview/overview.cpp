@@ -195,9 +195,10 @@ page heading(const fleet_overview& f) {
     first = false;
   }
   for (const auto& [name, t] : f.apis)
-    text += page("    ") + std::to_string(t.units) + " " + t.says.units + ": " +
-            std::to_string(t.updated) + " updated, " + std::to_string(t.updating) + " updating, " +
-            std::to_string(t.degraded) + " degraded";
+    text += page("    ") + std::to_string(t.units) + " " +
+            (t.units == 1 ? t.says.unit : t.says.units) + ": " + std::to_string(t.updated) +
+            " updated, " + std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) +
+            " degraded";
   return text + "\n";
 }
 
