@@ -383,8 +383,11 @@ TEST(Ui, NoTurnHasMoreThanABoundedPartOfTwentyThousandRows) {
     EXPECT_EQ(line.at("apis").at(0).at("rows").as_array().size(), many_rows::count);
     EXPECT_EQ(f.lines.at("fleet").at("held").to_number<std::size_t>(), many_rows::count);
     const json::value view = co_await f.get("/data/cluster?name=cluster-001");
-    const json::value& last = view.at("cluster").at("apis").at(0).at("rows").as_array().back();
-    EXPECT_EQ(last.at("holds").at(0).at("askedAgain"), "2026-11-29T22:00:00Z");
+    const std::string all = json::serialize(view);
+    std::size_t asked_again = 0;
+    for (std::size_t at = 0; (at = all.find("\"askedAgain\":\"2026-11-29", at)) != all.npos; ++at)
+      ++asked_again;
+    EXPECT_EQ(asked_again, many_rows::count);
     const json::value found = co_await f.get("/data/timeline?q=no%20such%20words");
     EXPECT_EQ(found.at("entries").as_array().size(), 0u);
     EXPECT_GE(f.page->shows().most_walked(), fleet_page::walked_a_turn);

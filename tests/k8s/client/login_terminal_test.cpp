@@ -60,6 +60,13 @@ public:
     while (read_some()) {
     }
   }
+  /// The signal that ended it; 0: it ended by itself.
+  int signal() {
+    int status = 0;
+    ::waitpid(id_, &status, 0);
+    id_ = -1;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  }
   std::string shown;
 
 private:
@@ -127,10 +134,10 @@ INSTANTIATE_TEST_SUITE_P(Modes, LoginAtATerminal,
 TEST_P(LoginAtATerminal, TheProgramAsksThereAndGivesItBack) {
   at_terminal person(login());
   ASSERT_TRUE(person.until("Password: ")) << person.shown;
-  person.type("open sesame\n");
+  person.type("open-sesame\n");
   EXPECT_TRUE(person.until("echo")) << person.shown;
   person.read_to_the_end();
-  EXPECT_NE(person.shown.find("token open sesame"), std::string::npos) << person.shown;
+  EXPECT_NE(person.shown.find("token open-sesame"), std::string::npos) << person.shown;
   EXPECT_NE(person.shown.find("in the foreground, echo"), std::string::npos) << person.shown;
 }
 
@@ -155,6 +162,7 @@ TEST_P(LoginAtATerminal, ControlCEndsACommandThatListensToNoSignal) {
   ASSERT_TRUE(person.until("Password: ")) << person.shown;
   person.type("\x03");
   person.read_to_the_end();
+  EXPECT_EQ(person.signal(), SIGINT) << person.shown;
   EXPECT_EQ(person.shown.find("killed by"), std::string::npos) << person.shown;
 }
 
