@@ -434,7 +434,7 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     co_await reactor::side_by_side(keys.size(), look, looks_at_once);
   }
   plan_row row;
-  row.name = chart.empty() ? "unknown chart" : chart_name_in(chart);
+  row.name = chart.empty() ? "unknown" : chart_name_in(chart);
   row.target = reactor::redact(chart);
   row.capacity = wanted->all.per_cluster;
   row.occupied = operations_;

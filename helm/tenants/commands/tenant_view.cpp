@@ -91,7 +91,7 @@ page what_becomes(const tenant_row& r) {
   page text = r.action;
   if (r.action != "install" && r.action != "upgrade" && r.action != "held") return text;
   if (!r.from.empty()) text += page(" ") + r.from;
-  return text + " → " + r.to;
+  return r.to.empty() ? text : text + " → " + r.to;
 }
 
 page title_of(const tenant_row& r, colours tint) {

@@ -462,7 +462,7 @@ TEST_F(TenantOnCluster, WithoutAChartAndAServiceAtWorkALookSaysSo) {
     const auto rows = co_await looks->on("a")->overview();
     EXPECT_EQ(rows.size(), 1u);
     if (rows.size() == 1) {
-      EXPECT_EQ(rows[0].name, "unknown chart");
+      EXPECT_EQ(rows[0].name, "unknown");
       EXPECT_EQ(rows[0].target, "") << "what the default chart is, is no plan of a service";
       EXPECT_TRUE(rows[0].start.empty());
       EXPECT_EQ(rows[0].updated, 0u);
