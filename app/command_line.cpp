@@ -34,21 +34,23 @@ std::string joined(const std::vector<std::string>& texts, const char* between) {
   return out;
 }
 
-/// A duration as Go writes it, or a number of seconds; above zero and at most a year.
-std::optional<reactor::nanoseconds> interval_of(const std::string& text) {
-  constexpr double longest = 366.0 * 24 * 3600;
+/// A duration as Go writes it, or a number of seconds; from `least` to a year.
+std::optional<reactor::nanoseconds> duration_of(const std::string& text,
+                                                reactor::nanoseconds least) {
+  constexpr std::chrono::seconds longest(366 * 24 * 3600);
   double number = 0;
   const auto [stopped, failed] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (failed == std::errc() && stopped == text.data() + text.size()) {
-    if (!(number >= 0.001 && number <= longest)) return std::nullopt;
-    return reactor::nanoseconds(static_cast<std::int64_t>(number * 1e9));
+  std::optional<reactor::nanoseconds> read;
+  if (failed != std::errc() || stopped != text.data() + text.size()) {
+    if (const auto parsed = reactor::parse_duration(text)) read = *parsed;
+  } else if (number >= 0 && number <= static_cast<double>(longest.count())) {
+    read = reactor::nanoseconds(static_cast<std::int64_t>(number * 1e9));
   }
-  const auto parsed = reactor::parse_duration(text);
-  const bool fits = parsed && *parsed >= std::chrono::milliseconds(1) &&
-                    *parsed <= std::chrono::seconds(static_cast<std::int64_t>(longest));
-  return fits ? std::optional(*parsed) : std::nullopt;
+  return read && *read >= least && *read <= longest ? read : std::nullopt;
 }
+
+constexpr reactor::nanoseconds shortest_interval = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -237,26 +239,31 @@ flag flags::output(output_choice& to, const std::vector<std::string>& more,
   return made;
 }
 flag flags::seconds(const std::string& names, reactor::nanoseconds& to, const std::string& about) {
-  const auto number = std::make_shared<double>(std::chrono::duration<double>(to).count());
-  kept_.push_back(number);
-  finally([&to, number] {
-    to = reactor::nanoseconds(static_cast<std::int64_t>(*number * 1e9));
+  const auto text = std::make_shared<std::string>(reactor::format_duration(to));
+  kept_.push_back(text);
+  finally([&to, text] {
+    to = duration_of(*text, {}).value();
     return std::string();
   });
-  return value(names, *number, about);
+  return value(names, *text, about)
+      .check([](const std::string& given) {
+        if (duration_of(given, {})) return std::string();
+        return "\"" + given + "\" is no duration, such as 30s, 5m or a number of seconds";
+      })
+      .takes("DURATION");
 }
 flag flags::interval(const std::string& names, sourced<reactor::nanoseconds>& to,
                      const std::string& standard, const std::string& about) {
   const auto text = std::make_shared<std::string>(standard);
   kept_.push_back(text);
   finally([&to, text] {
-    to.value = interval_of(*text).value();
+    to.value = duration_of(*text, shortest_interval).value();
     return std::string();
   });
   return value(names, *text, about)
       .noted_in(&to.origin, [text] { return *text; })
       .check([](const std::string& given) {
-        if (interval_of(given)) return std::string();
+        if (duration_of(given, shortest_interval)) return std::string();
         return "\"" + given + "\" is no duration above zero, such as 30s, 5m or 1h30m";
       })
       .shows_default();
@@ -515,7 +522,8 @@ parse_outcome usage_error(const std::string& program, const std::string& sentenc
 parse_outcome usage_error_of(const std::string& command, const std::string& why) {
   parse_outcome out;
   out.exit_code = wrong_usage;
-  out.err = command + ": " + why + "; `" + command + " --help` shows what it takes\n";
+  out.err = command + ": " + why + (why.ends_with('?') ? "" : ";") + " `" + command +
+            " --help` shows what it takes\n";
   return out;
 }
 
@@ -578,7 +586,7 @@ std::optional<parse_outcome> unknown_word(const CLI::App& app,
       return usage_error(app.get_name(),
                          "there is no command \"" + (at == &app ? "" : at->get_name() + " ") +
                              word + "\"" +
-                             (meant.empty() ? "" : "; did you mean \"" + meant + "\"?") + "; `" +
+                             (meant.empty() ? ";" : "; did you mean \"" + meant + "\"?") + " `" +
                              path + " --help` lists them");
     }
     path += " " + word;
@@ -625,7 +633,9 @@ parse_outcome command_line::with_file(const std::vector<std::string>& words,
   std::set<std::string> taken;
   const std::set<std::string> others = settings_in_files();
   for (const file_setting& s : *settings) {
-    const CLI::Option* option = command.get_option_no_throw("--" + s.flag);
+    // What a command calls --fleet-NAME, as its --NAME is another thing, is NAME in files.
+    const CLI::Option* option = command.get_option_no_throw("--fleet-" + s.flag);
+    if (option == nullptr) option = command.get_option_no_throw("--" + s.flag);
     const bool never = s.flag == "config" || s.flag == "help";
     // One file serves all commands: a setting of another command is no mistake.
     if (option == nullptr && !never && others.contains(s.flag)) continue;
@@ -638,11 +648,12 @@ parse_outcome command_line::with_file(const std::vector<std::string>& words,
       return usage_error(what.name, file + ": \"" + s.flag + "\" is not a setting of `" +
                                         path_of(command) + "`; its --help lists them");
     if (option->count() > 0) continue;
+    const std::string name = "--" + option->get_lnames().front();
     // A list is the flag given again and again, where it may be, or else one value with commas.
     if (option->get_items_expected_max() > 1)
-      for (const std::string& one : s.values) with_file.push_back("--" + s.flag + "=" + one);
+      for (const std::string& one : s.values) with_file.push_back(name + "=" + one);
     else
-      with_file.push_back("--" + s.flag + "=" + joined(s.values, ","));
+      with_file.push_back(name + "=" + joined(s.values, ","));
     taken.insert(option->get_lnames().front());
   }
   with_file.insert(with_file.end(), words.begin() + path, words.end());

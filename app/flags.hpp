@@ -124,7 +124,7 @@ public:
               std::function<void(const std::string&)> other);
   /// What --help-all puts over the flags that are declared from here on; "" for the command's own.
   void section(std::string heading) { section_ = std::move(heading); }
-  /// Seconds, also fractions of one.
+  /// A duration of zero or more as Go writes it, or a number of seconds.
   flag seconds(const std::string& names, reactor::nanoseconds& to, const std::string& about);
   /// A duration as Go writes it, or a number of seconds; --help shows `standard` as the default.
   flag interval(const std::string& names, sourced<reactor::nanoseconds>& to,

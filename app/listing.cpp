@@ -181,16 +181,43 @@ void declare_clusters(flags& f, list_request& to) {
       .takes("SELECTOR");
 }
 
-void declare_order(flags& f, list_request& to) {
+namespace {
+
+void declare_rows(flags& f, list_request& to) {
   f.value("--sort-by", to.sort_by, "a path of the documents, as in .metadata.name").takes("PATH");
   f.on("--no-headers", to.output.no_headers, "only the rows of the table");
+}
+
+void declare_formats(flags& f, output_choice& to, const std::optional<list_flags::formats>& own) {
+  if (!own) {
+    f.output(to, output_format::wide);
+    return;
+  }
+  std::vector<std::string> names = own->names;
+  names.emplace_back("wide");
+  f.output(to, names, own->about, [&to, chosen = own->chosen](const std::string& name) {
+    if (name == "wide")
+      to.format = output_format::wide;
+    else
+      chosen(name);
+  });
+}
+
+}  // namespace
+
+void declare_order(flags& f, list_request& to) {
+  declare_rows(f, to);
   f.on("--show-labels", to.show_labels, "labels as the last column");
+}
+
+list_flags of_files() {
+  return {.follows = list_flags::watch::none, .lie = list_flags::place::files};
 }
 
 void declare_listing(flags& f, list_request& to, const list_flags& has) {
   using watching = list_flags::watch;
   if (has.names) f.value(has.argument, to.names, has.names).takes(std::string(has.argument) + " …");
-  f.output(to.output, output_format::wide);
+  declare_formats(f, to.output, has.own);
   using place = list_flags::place;
   if (has.lie == place::fleet) declare_clusters(f, to);
   if (has.lie == place::server)
@@ -206,7 +233,10 @@ void declare_listing(flags& f, list_request& to, const list_flags& has) {
     f.value("-n,--namespace", to.ns, "only objects of this namespace").takes("NAMESPACE");
   if (has.lie != place::files)
     f.on("-A,--all-namespaces", to.all_namespaces, "objects of every namespace, as without -n");
-  declare_order(f, to);
+  if (has.lie == place::files)
+    declare_rows(f, to);
+  else
+    declare_order(f, to);
   if (has.follows == watching::none) return;
   f.on("-w,--watch", to.watch, "go on, and print each object that changes");
   f.on("--watch-only", to.watch_only, "the same without what there is at the beginning");
@@ -315,19 +345,6 @@ json::array listing::items() const {
   return out;
 }
 
-int listing::show(const list_request& r, std::string_view kind, std::string_view bodies) {
-  if (auto chosen = choose(r); !chosen) return complain(chosen.error());
-  const bool wide = r.output == output_format::wide;
-  if (!r.output.is_machine())
-    return write_out(STDOUT_FILENO, text(r, wide ? any_width : output_columns())) ? success
-                                                                                  : failure;
-  json::array all;
-  for (const listed_object& one : objects_) all.push_back(one.body);
-  json::object body{{json::string_view(bodies.data(), bodies.size()), std::move(all)}};
-  body["items"] = items();
-  return write_document(kind.empty() ? std::move(body) : document(kind, std::move(body)), r.output);
-}
-
 std::vector<std::size_t> listing::changed(std::map<std::string, std::string>& last) const {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < objects_.size(); ++i) {
@@ -345,6 +362,30 @@ page listing::rows_text(const list_request& r, const std::vector<std::size_t>& w
   std::vector<const listed_object*> shown;
   for (const std::size_t i : which) shown.push_back(&objects_[i]);
   return table_of(r, shown).without_head();
+}
+
+page listing::below() const {
+  page out;
+  for (const listed_object& o : objects_) out += o.below;
+  return out;
+}
+
+int show_list(listing rows, const list_request& r, std::string_view key, json::object document,
+              const around_list& around) {
+  if (auto chosen = rows.choose(r); !chosen) return complain(chosen.error());
+  if (r.output.is_machine()) {
+    json::array bodies;
+    for (const listed_object& one : rows.objects()) bodies.push_back(one.body);
+    document[key] = std::move(bodies);
+    document["items"] = rows.items();
+    return write_document(document, r.output);
+  }
+  const std::size_t columns = r.output == output_format::wide ? any_width : output_columns();
+  page text = rows.text(r, columns);
+  if (!r.output.no_headers)
+    text = folded(around.head, columns, 4) + text + folded(rows.below() + around.tail, columns, 4);
+  if (text.empty()) write_out(STDERR_FILENO, page("no ") + std::string(key) + " found\n");
+  return write_out(STDOUT_FILENO, text) ? success : failure;
 }
 
 }  // namespace app

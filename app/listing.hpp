@@ -6,7 +6,9 @@
 #include <boost/json.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,9 +35,19 @@ struct list_flags {
   const char* names = nullptr;  // what its arguments are; null: it has none, or declares its own
   const char* argument = "NAME";
   enum class watch { none, until_interrupted } follows = watch::until_interrupted;
-  /// Where the objects are: a fleet's clusters, one server, or files, which have no namespaces.
+  /// Where the objects are: a fleet's clusters, one server, or files, in which objects have neither
+  /// namespaces nor labels.
   enum class place { fleet, server, files } lie = place::fleet;
+  /// Formats of -o that only this command has (flags::output).
+  struct formats {
+    std::vector<std::string> names;
+    const char* about;
+    std::function<void(const std::string&)> chosen;
+  };
+  std::optional<formats> own = {};
 };
+/// Of a command that lists what files have, and takes no names.
+list_flags of_files();
 void declare_listing(flags& f, list_request& to, const list_flags& has);
 /// --cluster and -l, which chooses clusters by their labels.
 void declare_clusters(flags& f, list_request& to);
@@ -50,6 +62,7 @@ struct listed_object {
   std::vector<page> cells = {};
   boost::json::object body = {};  // of the document, behind kind and metadata
   unsigned trouble = 0;           // a long list at a terminal begins with the greatest
+  page below = {};                // what is said of it below the table
 
   /// {apiVersion, kind, metadata: {name, namespace, labels}, cluster, …}
   boost::json::object document() const;
@@ -79,18 +92,27 @@ public:
   /// counted.
   page text(const list_request& r, std::size_t columns = any_width, std::size_t rows = 0) const;
   boost::json::array items() const;
-  /// Chooses and prints: the table, or a document of `kind` (empty: without one) with the objects
-  /// as `items` and, under the name that it had before, their bodies. Returns the exit code.
-  int show(const list_request& r, std::string_view kind, std::string_view bodies);
 
   /// The rows that differ from those of the last call, without heads: what --watch adds.
   std::vector<std::size_t> changed(std::map<std::string, std::string>& last) const;
   page rows_text(const list_request& r, const std::vector<std::size_t>& which) const;
+  /// What is said of the objects below the table.
+  page below() const;
 
 private:
   table table_of(const list_request& r, const std::vector<const listed_object*>& shown) const;
   std::vector<list_column> columns_;
   std::vector<listed_object> objects_;
 };
+
+/// What stands around the table of a list, which --no-headers leaves out.
+struct around_list {
+  page head, tail;
+};
+/// Prints those of `rows` that `r` asks for: the table, or `document` with the bodies of the
+/// objects under `key` ("releases") and the objects themselves under `items`. Returns success, or
+/// failure once the reason is told on standard error.
+int show_list(listing rows, const list_request& r, std::string_view key,
+              boost::json::object document, const around_list& around = {});
 
 }  // namespace app

@@ -155,6 +155,7 @@ units::api_setup declare_assumption(app::flags& f) {
   return [assumed](units::api& to, const units::process_facts&) -> reactor::result<void> {
     if (assumed->by_row.empty()) return {};
     settings s;
+    set_lookup(s, assumed->registries);
     s.assumed = assumed;
     set_up(to, std::move(s));
     return {};

@@ -1,9 +1,9 @@
 #include "bootc/registry_settings.hpp"
 
+#include "app/api/setup.hpp"
 #include "app/run_to_end.hpp"
 #include "bootc/operator_config.hpp"
 #include "k8s/client/client.hpp"
-#include "app/api/setup.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -29,44 +29,13 @@ reactor::awaitable<answer> at_home(k8s::client& home, const reactor::logger& log
   co_return reactor::make_fault(reactor::errc::refused, "", why.message());
 }
 
-std::string problem_with_registry(const std::string& text) {
-  // The original operator's flag takes no value; it would take one of these or the next flag here.
-  const bool host = !text.empty() && !text.starts_with('-') && text != "true" && text != "false" &&
-                    text.find_first_of("/*@ ") == text.npos;
-  return host ? std::string()
-              : "\"" + text + "\" names no registry: each one is named as HOST[:PORT]";
-}
-
-std::string problem_with_mirror(const std::string& text) {
-  const auto equals = text.find('=');
-  const bool whole =
-      equals != text.npos && equals > 0 && equals + 1 < text.size() && text.find('/') == text.npos;
-  return whole ? std::string() : "\"" + text + "\" is not HOST=MIRROR, without a path";
-}
-
 }  // namespace
 
 units::api_setup declare_registries(app::flags& f) {
   const auto said = std::make_shared<registry_settings>();
   f.interval("--tag-resolution-interval", said->interval, "5m",
              "between two questions what a tag names: 5m, 1h30m");
-  f.value("--allow-insecure-registry", said->insecure,
-          "plain HTTP to this registry where it speaks no TLS or cannot be verified; its login is "
-          "sent unprotected")
-      .takes("HOST[:PORT]")
-      .repeated()
-      .check(problem_with_registry);
-  f.value("--registry-mirror", said->mirrors, "ask MIRROR before the registry HOST")
-      .takes("HOST=MIRROR")
-      .repeated()
-      .check(problem_with_mirror);
-  f.value("--allow-token-realm", said->token_realms,
-          "a host that may issue tokens for registries of other domains")
-      .takes("HOST")
-      .repeated();
-  f.value("--registry-ca-file", said->ca_file,
-          "certificates that registries are verified with, instead of the system's")
-      .takes("FILE");
+  units::declare_lookup(f, *said);
   return [said](units::api& to, const units::process_facts& p) -> reactor::result<void> {
     auto all = p.home ? with_operator_config(p.loop, *p.home, *said, p.log)
                       : reactor::result<registry_settings>(*said);
@@ -104,19 +73,23 @@ reactor::result<registry_settings> with_operator_config(reactor::loop& l,
   return said;
 }
 
+void set_lookup(settings& to, const units::registry_lookup& said) {
+  to.registries.insecure_registries = said.insecure.value;
+  for (const std::string& pair : said.mirrors) {
+    const auto equals = pair.find('=');
+    to.registries.mirrors[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  to.registries.token_realms = said.token_realms;
+  to.registries.ca_file = said.ca_file;
+}
+
 settings settings_from(const registry_settings& said, const std::string& operator_ns,
                        const std::string& identity) {
   settings s;
   if (!operator_ns.empty()) s.operator_ns = operator_ns;
   s.identity = identity;
   s.tag_interval = said.interval.value;
-  s.registries.insecure_registries = said.insecure.value;
-  for (const std::string& pair : said.mirrors) {
-    const auto equals = pair.find('=');
-    s.registries.mirrors[pair.substr(0, equals)] = pair.substr(equals + 1);
-  }
-  s.registries.token_realms = said.token_realms;
-  s.registries.ca_file = said.ca_file;
+  set_lookup(s, said);
   return s;
 }
 

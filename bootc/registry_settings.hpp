@@ -1,24 +1,18 @@
 #pragma once
 
-#include "app/flags.hpp"
+#include "app/api/registry_lookup.hpp"
 #include "bootc/api.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/log.hpp"
 #include "reactor/plain/result.hpp"
 
 #include <string>
-#include <vector>
 
 namespace bootc {
 
 /// What flags say about asking registries what tags name.
-struct registry_settings {
+struct registry_settings : units::registry_lookup {
   app::sourced<reactor::nanoseconds> interval{std::chrono::minutes(5)};
-  // "HOST[:PORT]", asked by plain HTTP where TLS fails
-  app::sourced<std::vector<std::string>> insecure;
-  std::vector<std::string> mirrors;  // "HOST=MIRROR"
-  std::vector<std::string> token_realms;
-  std::string ca_file;
 };
 
 /// The flags, and the setup that gives the API what they and the BootcOperatorConfig at home say.
@@ -32,6 +26,8 @@ reactor::result<registry_settings> with_operator_config(reactor::loop& l,
                                                         registry_settings said,
                                                         const reactor::logger& log);
 
+/// Has registries asked so.
+void set_lookup(settings& to, const units::registry_lookup& said);
 /// As the API takes them. `operator_ns` may be empty: the API's own.
 settings settings_from(const registry_settings& said, const std::string& operator_ns,
                        const std::string& identity);

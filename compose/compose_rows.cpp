@@ -139,10 +139,13 @@ awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
     else if (!problems.empty())
       u.message = problems.front().message;
     std::ranges::move(problems, std::back_inserter(row.problems));
-    for (const hold& h : holds)
-      row.holds.push_back({u.name, h.code,
-                           h.child.empty() ? h.sentence : h.child + ": " + h.sentence,
-                           h.released_by});
+    for (const hold& h : holds) {
+      units::hold shown{u.name, h.code, h.child.empty() ? h.sentence : h.child + ": " + h.sentence,
+                        h.released_by};
+      if (seen->plan.look_again.count() > 0)
+        shown.asked_again = reactor::format_rfc3339(on_.loop().wall() + seen->plan.look_again);
+      row.holds.push_back(std::move(shown));
+    }
     for (const action& a : seen->plan.actions) {
       const std::string what = std::string(policies::compose::verb(a.what)) + " " +
                                (a.what == action::kind::set_status ? "status"

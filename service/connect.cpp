@@ -240,7 +240,7 @@ void declare_home(app::flags& f, fleet_arguments& to) {
        "auto = Secrets if there is one, else home itself")
       .one_of({"auto", "secrets", "self", "contexts"})
       .takes("auto|secrets|self|contexts");
-  f.value("--namespace", to.ns, "namespace of the kubeconfig Secrets")
+  f.value(to.ns_flag, to.ns, "namespace of the kubeconfig Secrets")
       .shows_default()
       .variables({"WATCH_NAMESPACE"});
   f.value("--kubeconfig-label", to.kubeconfig_label,

@@ -17,6 +17,7 @@ struct fleet_arguments {
   std::string kubeconfig, context;
   enum class source { automatic, secrets, self, contexts } from = source::automatic;
   std::string ns = "default";  // of the kubeconfig Secrets
+  const char* ns_flag = "--namespace";
   std::string kubeconfig_label = "sigs.k8s.io/multicluster-runtime-kubeconfig";
   std::string kubeconfig_key = "kubeconfig";
   std::vector<k8s::allowed_program> programs;  // --allow-exec

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/api/registry_lookup.hpp"
+
 #include <map>
 #include <string>
 
@@ -9,6 +11,7 @@ namespace units {
 /// for a command (flags::shared); empty: rows are planned as they are.
 struct assumed_targets {
   std::map<std::string, std::string> by_row;  // "" = every row
+  registry_lookup registries = {};            // how it is looked up what they name
   const std::string* of(const std::string& row) const {
     auto found = by_row.find(row);
     if (found == by_row.end()) found = by_row.find("");

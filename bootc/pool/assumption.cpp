@@ -42,7 +42,8 @@ assumption assumption_of(const std::string& ref, const std::optional<tag_resolut
   out.steps = (move + at_once - 1) / at_once;
   out.notes.push_back(std::to_string(fetch) + (fetch == 1 ? " node fetches" : " nodes fetch") +
                       " it; " + std::to_string(move) + (move == 1 ? " node boots" : " nodes boot") +
-                      " it in " + std::to_string(out.steps) + " steps or more, " +
+                      " it in " + std::to_string(out.steps) +
+                      (out.steps == 1 ? " step" : " steps") + " or more, " +
                       std::to_string(at_once) + " at once");
   return out;
 }

@@ -32,7 +32,7 @@ int show_instances(const std::vector<listed_instance>& all, const list_request& 
     one.trouble = i.ready == "True" && i.problem.empty() ? 0 : 1;
     rows.add(std::move(one));
   }
-  return rows.show(asked, {}, "instances");
+  return show_list(std::move(rows), asked, "instances", {});
 }
 
 }  // namespace cli

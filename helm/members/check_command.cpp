@@ -79,21 +79,25 @@ int check_command_of_home(const check_arguments& a, const invocation& i) {
 }  // namespace
 
 std::vector<app::command> check_commands() {
+  check_arguments begin;
+  begin.fleet.ns_flag = "--fleet-namespace";
   return {command_of<check_arguments>(
       "check", "Whether home can take Windlass, and whether it works there",
       [](flags& f, check_arguments& to) {
         declare_fleet(f, to.fleet);
         f.on("--pre", to.before, "before the install: what the cluster must have and you may do")
             .matters();
-        f.value("--install-namespace", to.ns, "namespace of the chart's release")
+        f.value("-n,--namespace", to.ns, "namespace of the chart's release")
             .shows_default()
             .matters();
         f.seconds("--timeout", to.timeout, "seconds to wait for the clusters' answers")
             .shows_default();
         f.output(to.list.output, output_format::wide);
-        f.footer("Examples:\n  windlass check --pre\n  windlass check\n  windlass check -o json");
+        f.footer(
+            "Examples:\n  windlass check --pre\n  windlass check -n bootc-operator\n  windlass "
+            "check -o json");
       },
-      check_command_of_home)};
+      check_command_of_home, begin)};
 }
 
 }  // namespace cli

@@ -189,7 +189,7 @@ awaitable<void> look_at_service(home_look& c) {  // borrowed
   auto found = co_await find_object(c.api, std::move(deployments), std::move(key));
   if (!found || !*found) {
     c.say("service", level::failure, found ? name + " is not there" : found.error().message(),
-          "install the chart (docs/quickstart.md), or name its namespace with --install-namespace");
+          "install the chart (docs/quickstart.md), or name its namespace with -n");
     co_return;
   }
   const json::value v(std::move(**found));

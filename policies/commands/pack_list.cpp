@@ -26,7 +26,7 @@ int show_packs(const std::vector<policies::pack_status>& all, const policy_argum
     one.body = pack_json(p);
     rows.add(std::move(one));
   }
-  return rows.show(a.list, "PolicyPackList", "packs");
+  return show_list(std::move(rows), a.list, "packs", document("PolicyPackList", {}));
 }
 
 }  // namespace cli

@@ -415,11 +415,10 @@ void add_policies(flags& f, policy_arguments& to) {
 
 void declare_list(flags& f, policy_arguments& to) {
   f.value("--policies", to.dir, "folder of policy packs that come before the stock ones");
-  declare_listing(f, to.list,
-                  {.names = "names; none = all",
-                   .argument = "PACK",
-                   .follows = list_flags::watch::none,
-                   .lie = list_flags::place::files});
+  list_flags has = of_files();
+  has.names = "names; none = all";
+  has.argument = "PACK";
+  declare_listing(f, to.list, has);
 }
 
 void declare_new(flags& f, policy_arguments& to) {

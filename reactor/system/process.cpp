@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -77,6 +78,7 @@ public:
         grace_(c.grace),
         on_err_(c.on_err),
         terminal_(c.terminal),
+        has_modes_(c.terminal && ::tcgetattr(STDIN_FILENO, &modes_) == 0),
         process_(l.get_executor()),
         out_{descriptor(l.get_executor())},
         err_{descriptor(l.get_executor())} {
@@ -212,6 +214,8 @@ private:
     sigaddset(&stop, SIGTTOU);
     ::pthread_sigmask(SIG_BLOCK, &stop, &before);
     ::tcsetpgrp(STDIN_FILENO, ::getpgrp());
+    // One that was killed while it asked for a password leaves the terminal without echo.
+    if (has_modes_) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &modes_);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
@@ -219,7 +223,10 @@ private:
     while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
     exited_ = true;
+    const bool had_terminal = terminal_;
     take_terminal_back();
+    // Ctrl-C reaches the group in the foreground alone, and the user means this process as well.
+    if (had_terminal && WIFSIGNALED(status_) && WTERMSIG(status_) == SIGINT) ::raise(SIGINT);
     loop_.timers().disarm(timer_);
     timer_ = loop_.timers().arm(loop_.now() + drain_time, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) {
@@ -236,7 +243,9 @@ private:
   const std::size_t out_limit_bytes_, err_limit_bytes_;
   const nanoseconds grace_;
   const std::function<void(std::string_view)> on_err_;
-  bool terminal_;  // the child's group has it
+  bool terminal_;    // the child's group has it
+  termios modes_{};  // of the terminal before
+  const bool has_modes_;
   descriptor process_;
   output out_, err_;
   timer_id timer_ = 0;

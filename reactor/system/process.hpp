@@ -30,8 +30,10 @@ struct command {
       environment;     // added or, without value, removed
   std::string folder;  // where it runs; empty = here
   int program = -1;    // an open file to execute instead of what argv[0] names; the caller keeps it
-  bool terminal = false;  // it reads from our standard input, a terminal, until it ends
-  std::string input;   // what it reads, input_limit_bytes at most; empty = nothing
+  /// It has our terminal, our standard input, until it ends. The terminal gets its modes back then,
+  /// and where Ctrl-C ended the program this process gets a SIGINT as well.
+  bool terminal = false;
+  std::string input;  // what it reads, input_limit_bytes at most; empty = nothing
   std::size_t out_limit_bytes = 1024 * 1024;
   std::size_t err_limit_bytes = 64 * 1024;  // the last bytes are kept: they say why it failed
   /// Gets its standard error as it is written; `err` is kept all the same.

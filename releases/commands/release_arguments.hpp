@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/command.hpp"
+#include "app/listing.hpp"
 
 #include <array>
 #include <string>
@@ -49,7 +50,7 @@ struct release_arguments {
   std::string item, up_to;     // pin: NAME@VERSION, the first Release that is free again
   bool write = false;          // pin: into the files
   std::string into;            // bump: a folder of Releases that the draft is written to
-  output_choice output;
+  list_request list;           // of what is a list: which, and how they are shown
 };
 
 std::vector<app::command> release_commands();

@@ -233,12 +233,12 @@ bool release_work::show_check(const check_outcome& outcome) {
       return write_bytes(STDOUT_FILENO, check_github(outcome, arguments_.dir));
     case release_arguments::report_form::as_output: break;
   }
-  json::array releases;
-  for (const judged_release& j : outcome.releases) releases.push_back(diff_json(j));
-  json::object o{{"decision", to_string(outcome.worst)}, {"releases", std::move(releases)}};
-  const bool one = !arguments_.from.empty();
-  return written(
-      o, one ? diff_text(outcome.releases.front(), tint_) : check_text(outcome.releases, tint_));
+  const bool is_one = !arguments_.from.empty();
+  if (is_one && arguments_.list.output == output_format::text)
+    return written({}, diff_text(outcome.releases.front(), tint_));
+  const int shown = show_list(check_list(outcome.releases, tint_), arguments_.list, "releases",
+                              {{"decision", to_string(outcome.worst)}});
+  return shown == success;
 }
 
 reactor::awaitable<result<void>> release_work::check() {
@@ -325,8 +325,10 @@ reactor::awaitable<result<void>> release_work::show() {
   policies::subject who = subject_;
   auto answer = co_await map_release(packs_, std::move(who), std::move(question));
   if (!answer) co_return answer.error();
-  json::object o{{"name", d.name},   {"file", d.file}, {"archived", d.archived},
-                 {"state", d.state}, {"date", d.date}, {"hash", d.hash}};
+  json::object o{{"kind", "Release"},      {"metadata", json::object{{"name", d.name}}},
+                 {"name", d.name},         {"file", d.file},
+                 {"archived", d.archived}, {"state", d.state},
+                 {"date", d.date},         {"hash", d.hash}};
   for (const auto& [key, list] : {std::pair{"components", &d.components}, {"apps", &d.apps}}) {
     json::object entries;
     for (const entry& e : *list) entries[e.name] = e.version;
@@ -346,13 +348,20 @@ reactor::awaitable<result<void>> release_work::show() {
 bool release_work::written(const json::object& o, const page& text) const {
   // Notes are Markdown, whose lines end where they end.
   const bool fits = arguments_.what != release_arguments::command::notes;
-  return arguments_.output == output_format::text
+  return arguments_.list.output == output_format::text
              ? write_out(STDOUT_FILENO, folded(text, fits ? output_columns() : any_width, 4))
-             : (write_document(o, arguments_.output) == success);
+             : (write_document(o, arguments_.list.output) == success);
 }
 
 result<void> release_work::print(const json::object& o, const page& text) {
   if (!written(o, text)) exit_code = failure;
+  return {};
+}
+
+result<void> release_work::print_list(listing rows, std::string_view key, json::object document,
+                                      const around_list& around) {
+  if (show_list(std::move(rows), arguments_.list, key, std::move(document), around) != success)
+    exit_code = failure;
   return {};
 }
 

@@ -91,13 +91,15 @@ void check(flags& f, options& to) {
       "before it.");
   add_catalogue(f, to);
   add_rendered(f, to);
-  f.on("--watch", to.watch, "again whenever a Release or a table changes");
-  f.output(to.output, {"junit", "github"},
-           "text, json, yaml, junit (a report of tests) or github (lines for a workflow)",
-           [&to](const std::string& name) {
-             using form = options::report_form;
-             to.report = name == "junit" ? form::junit : form::github;
-           });
+  f.on("-w,--watch", to.watch, "again whenever a Release or a table changes");
+  list_flags has = of_files();
+  has.own = {{"junit", "github"},
+             "text, wide, json, yaml, junit (a report of tests) or github (lines for a workflow)",
+             [&to](const std::string& name) {
+               using form = options::report_form;
+               to.report = name == "junit" ? form::junit : form::github;
+             }};
+  declare_listing(f, to.list, has);
   f.on("--archived", to.archived, "those that are no longer offered, too");
 }
 
@@ -198,7 +200,16 @@ void add_common(flags& f, options& to) {
       .takes("DIR");
   f.value("--policies", to.policies, "folder of policy packs that come before the stock ones")
       .takes("DIR");
-  if (to.what != verb::check) f.output(to.output);
+  switch (to.what) {
+    case verb::check: break;  // with formats of its own
+    case verb::images:
+    case verb::path:
+    case verb::lifecycle:
+    case verb::pin:
+    case verb::join:
+    case verb::retag: declare_listing(f, to.list, of_files()); break;
+    default: f.output(to.list.output);
+  }
 }
 
 }  // namespace

@@ -211,8 +211,7 @@ reactor::awaitable<result<void>> release_work::images() {
       if (!added) co_return added.error();
     }
   }
-  table rows({"IMAGE", "BUILT", "RELEASES"});
-  json::array list;
+  listing rows({{"IMAGE"}, {"BUILT"}, {"RELEASES", 1}});
   bool all_there = true;
   for (const needed_image& one : all) {
     all_there = all_there && one.built;
@@ -223,21 +222,25 @@ reactor::awaitable<result<void>> release_work::images() {
       names += (releases.empty() ? page() : page(", ")) + name;
       releases.emplace_back(name);
     }
-    rows.row({one.image.empty() ? page("none: ") + one.why_none : page(one.image),
-              !catalogue_ ? page("?")
-              : one.built ? page("yes")
-                          : page("no"),
-              names});
-    json::object o{{"release", one.releases.front()}, {"image", one.image}};
-    o["releases"] = std::move(releases);
-    if (!one.why_none.empty()) o["why"] = one.why_none;
-    if (catalogue_) o["built"] = one.built;
-    list.push_back(std::move(o));
+    // One without an image stands as the Release that has none.
+    const bool has_image = !one.image.empty();
+    listed_object o{.kind = has_image ? "image" : "release",
+                    .cluster = {},
+                    .ns = {},
+                    .name = has_image ? one.image : one.releases.front()};
+    o.cells = {has_image ? page(one.image) : page("none: ") + one.why_none,
+               !catalogue_ ? page("?")
+               : one.built ? page("yes")
+                           : page("no"),
+               names};
+    o.body = {{"release", one.releases.front()}, {"image", one.image}};
+    o.body["releases"] = std::move(releases);
+    if (!one.why_none.empty()) o.body["why"] = one.why_none;
+    if (catalogue_) o.body["built"] = one.built;
+    rows.add(std::move(o));
   }
   exit_code = arguments_.missing && !all_there ? denied : success;
-  json::object o;
-  o["images"] = std::move(list);
-  co_return print(o, rows.text({}, output_columns()));
+  co_return print_list(std::move(rows), "images", {}, {});
 }
 
 result<std::vector<std::shared_ptr<const policies::releases::document>>> release_work::of_provider()
@@ -298,7 +301,8 @@ reactor::awaitable<result<void>> release_work::path() {
         answer->verdict = decision::deny;  // whatever the pack makes of it
       }
   exit_code = exit_code_of(answer->verdict);
-  co_return print(path_json(*answer), path_text(*answer, tint_));
+  co_return print_list(path_list(*answer), "steps", answer_json(answer->verdict, answer->findings),
+                       {{}, findings_text(answer->findings, tint_)});
 }
 
 reactor::awaitable<result<void>> release_work::lifecycle() {
@@ -317,7 +321,9 @@ reactor::awaitable<result<void>> release_work::lifecycle() {
   auto answer = co_await plan_lifecycle(packs_, std::move(who), std::move(question));
   if (!answer) co_return answer.error();
   exit_code = exit_code_of(answer->verdict);
-  co_return print(lifecycle_json(*answer), lifecycle_text(*answer, tint_));
+  co_return print_list(lifecycle_list(*answer), "releases",
+                       answer_json(answer->verdict, answer->findings),
+                       {{}, findings_text(answer->findings, tint_)});
 }
 
 reactor::awaitable<result<void>> release_work::notes() {
@@ -363,15 +369,15 @@ reactor::awaitable<result<void>> release_work::pin() {
   auto answer = co_await plan_pin(packs_, std::move(who), question);
   if (!answer) co_return answer.error();
   exit_code = exit_code_of(answer->verdict);
-  json::array pins;
-  table rows({"FOLDER", "RELEASES", "EDIT", "WHY"});
+  listing rows({{"FOLDER"}, {"RELEASES"}, {"EDIT"}, {"WHY", 1}});
   for (const pin_edit& e : answer->pins) {
-    rows.row({e.folder, e.range, e.edit, e.why});
-    json::object o{{"folder", e.folder},
-                   {"file", e.file},
-                   {"range", e.range},
-                   {"edit", e.edit},
-                   {"why", e.why}};
+    listed_object one{.kind = "folder", .cluster = {}, .ns = {}, .name = e.folder};
+    one.cells = {e.folder, e.range, e.edit, e.why};
+    one.body = {{"folder", e.folder},
+                {"file", e.file},
+                {"range", e.range},
+                {"edit", e.edit},
+                {"why", e.why}};
     if (e.edit == "new" || e.edit == "extended") {
       const std::string path = arguments_.dir + "/" + e.file;
       auto text = co_await reactor::read_file(loop_, path, most_input_bytes);
@@ -383,14 +389,12 @@ reactor::awaitable<result<void>> release_work::pin() {
         auto stored = co_await reactor::write_file_atomically(loop_, path, *edited);
         if (!stored) co_return stored.error();
       }
-      o["document"] = std::move(*edited);
+      one.body["document"] = std::move(*edited);
     }
-    pins.push_back(std::move(o));
+    rows.add(std::move(one));
   }
-  json::object o{{"decision", to_string(answer->verdict)}};
-  o["pins"] = std::move(pins);
-  o["findings"] = findings_json(answer->findings);
-  co_return print(o, rows.text({}, output_columns()) + findings_text(answer->findings, tint_));
+  co_return print_list(std::move(rows), "pins", answer_json(answer->verdict, answer->findings),
+                       {{}, findings_text(answer->findings, tint_)});
 }
 
 reactor::awaitable<result<void>> release_work::join() {
@@ -409,20 +413,18 @@ reactor::awaitable<result<void>> release_work::join() {
   auto answer = co_await plan_join(packs_, std::move(who), question);
   if (!answer) co_return answer.error();
   exit_code = exit_code_of(answer->verdict);
-  json::array list;
-  table rows({"PROVIDER", "LATEST", "JOINS", "WHY"});
+  listing rows({{"PROVIDER"}, {"LATEST"}, {"JOINS"}, {"WHY", 1}});
   for (const join_row& r : answer->rows) {
-    rows.row({r.provider, r.latest, r.joins ? page("yes") : page("no"), r.why});
-    list.push_back(json::object{
-        {"provider", r.provider}, {"latest", r.latest}, {"joins", r.joins}, {"why", r.why}});
+    listed_object one{.kind = "provider", .cluster = {}, .ns = {}, .name = r.provider};
+    one.cells = {r.provider, r.latest, r.joins ? page("yes") : page("no"), r.why};
+    one.body = {{"provider", r.provider}, {"latest", r.latest}, {"joins", r.joins}, {"why", r.why}};
+    rows.add(std::move(one));
   }
-  json::object o{{"decision", to_string(answer->verdict)}, {"target", answer->target}};
-  o["providers"] = std::move(list);
-  o["findings"] = findings_json(answer->findings);
-  const page head = answer->target.empty() ? page()
-                                           : page("target ") + answer->target + "\n" +
-                                                 rows.text("  ", output_columns());
-  co_return print(o, head + findings_text(answer->findings, tint_));
+  json::object o = answer_json(answer->verdict, answer->findings);
+  o["target"] = answer->target;
+  const page head = answer->target.empty() ? page() : page("target ") + answer->target + "\n";
+  co_return print_list(std::move(rows), "providers", std::move(o),
+                       {head, findings_text(answer->findings, tint_)});
 }
 
 reactor::awaitable<result<void>> release_work::retag() {
@@ -435,17 +437,15 @@ reactor::awaitable<result<void>> release_work::retag() {
   auto answer = co_await plan_publishing(packs_, std::move(who), question);
   if (!answer) co_return answer.error();
   exit_code = exit_code_of(answer->verdict);
-  json::array list;
-  table rows({"FROM", "TO", "VALUE"});
+  listing rows({{"FROM"}, {"TO"}, {"VALUE"}});
   for (const published_chart& c : answer->charts) {
-    rows.row({c.from, c.to, page(c.value) + "=" + c.text});
-    list.push_back(
-        json::object{{"from", c.from}, {"to", c.to}, {"value", c.value}, {"text", c.text}});
+    listed_object one{.kind = "chart", .cluster = {}, .ns = {}, .name = c.to};
+    one.cells = {c.from, c.to, page(c.value) + "=" + c.text};
+    one.body = {{"from", c.from}, {"to", c.to}, {"value", c.value}, {"text", c.text}};
+    rows.add(std::move(one));
   }
-  json::object o{{"decision", to_string(answer->verdict)}};
-  o["retag"] = std::move(list);
-  o["findings"] = findings_json(answer->findings);
-  co_return print(o, rows.text({}, output_columns()) + findings_text(answer->findings, tint_));
+  co_return print_list(std::move(rows), "retag", answer_json(answer->verdict, answer->findings),
+                       {{}, findings_text(answer->findings, tint_)});
 }
 
 }  // namespace cli

@@ -273,9 +273,14 @@ std::string shown_name(const judged_release& j) {
 
 }  // namespace
 
-page check_text(const std::vector<judged_release>& all, colours tint) {
-  table rows({"RELEASE", "AFTER", "LEVEL", "ROLLS", "ERRORS", "WARNINGS", "DECISION"});
-  page details;
+listing check_list(const std::vector<judged_release>& all, colours tint) {
+  listing rows({{"RELEASE"},
+                {"AFTER", 3},
+                {"LEVEL", 2},
+                {"ROLLS", 1},
+                {"ERRORS"},
+                {"WARNINGS"},
+                {"DECISION"}});
   for (const judged_release& j : all) {
     std::size_t errors = 0, warnings = 0;
     std::vector<finding> worth;
@@ -287,55 +292,59 @@ page check_text(const std::vector<judged_release>& all, colours tint) {
         worth.push_back(f);
     }
     const std::string name = shown_name(j);
-    rows.row({name, j.from, j.answer.level, j.answer.rolls, std::to_string(errors),
-              std::to_string(warnings),
-              toned(std::string(to_string(j.answer.verdict)), tone_of(j.answer.verdict), tint)});
+    // What was found of a folder as a whole stands as "capa/".
+    const bool of_folder = name.ends_with('/');
+    listed_object one{.kind = of_folder ? "folder" : "release",
+                      .cluster = {},
+                      .ns = {},
+                      .name = of_folder ? name.substr(0, name.size() - 1) : name};
+    one.cells = {name,
+                 j.from,
+                 j.answer.level,
+                 j.answer.rolls,
+                 std::to_string(errors),
+                 std::to_string(warnings),
+                 decision_text(j.answer.verdict, tint)};
+    one.body = diff_json(j);
     if (!worth.empty())
-      details += page("\n") + name + "\n" + findings_text(worth, tint) + consent_text(j);
+      one.below = page("\n") + name + "\n" + findings_text(worth, tint) + consent_text(j);
+    rows.add(std::move(one));
   }
-  return rows.text({}, output_columns()) + details;
+  return rows;
 }
 
-json::object path_json(const path_answer& a) {
-  json::array steps;
+json::object answer_json(decision verdict, const std::vector<finding>& findings) {
+  json::object o{{"decision", to_string(verdict)}};
+  o["findings"] = findings_json(findings);
+  return o;
+}
+
+listing path_list(const path_answer& a) {
+  listing rows({{"STEP"}, {"TO"}, {"LEVEL"}, {"GOES BACK", 1}, {"DENIED"}});
   for (const path_step& step : a.steps) {
     json::array back;
     for (const path_downgrade& d : step.downgrades)
       back.push_back(json::object{{"subject", d.subject}, {"from", d.from}, {"to", d.to}});
-    json::object o{{"from", step.from}, {"to", step.to}, {"level", step.level}};
-    o["downgrades"] = std::move(back);
-    if (!step.denied.empty()) o["denied"] = step.denied;
-    steps.push_back(std::move(o));
+    listed_object one{.kind = "release", .cluster = {}, .ns = {}, .name = step.to};
+    one.cells = {step.from, step.to, step.level, std::to_string(step.downgrades.size()),
+                 step.denied.empty() ? page() : page("yes")};
+    one.body = {{"from", step.from}, {"to", step.to}, {"level", step.level}};
+    one.body["downgrades"] = std::move(back);
+    if (!step.denied.empty()) one.body["denied"] = step.denied;
+    rows.add(std::move(one));
   }
-  json::object o{{"decision", to_string(a.verdict)}};
-  o["steps"] = std::move(steps);
-  o["findings"] = findings_json(a.findings);
-  return o;
+  return rows;
 }
 
-page path_text(const path_answer& a, colours tint) {
-  table rows({"STEP", "TO", "LEVEL", "GOES BACK", "DENIED"});
-  for (const path_step& step : a.steps)
-    rows.row({step.from, step.to, step.level, std::to_string(step.downgrades.size()),
-              step.denied.empty() ? page() : page("yes")});
-  return rows.text({}, output_columns()) + findings_text(a.findings, tint);
-}
-
-json::object lifecycle_json(const lifecycle_answer& a) {
-  json::array rows;
-  for (const lifecycle_row& r : a.releases)
-    rows.push_back(
-        json::object{{"name", r.name}, {"state", r.state}, {"action", r.action}, {"why", r.why}});
-  json::object o{{"decision", to_string(a.verdict)}};
-  o["releases"] = std::move(rows);
-  o["findings"] = findings_json(a.findings);
-  return o;
-}
-
-page lifecycle_text(const lifecycle_answer& a, colours tint) {
-  table rows({"RELEASE", "STATE", "ACTION", "WHY"});
-  for (const lifecycle_row& r : a.releases) rows.row({r.name, r.state, r.action, r.why});
-  return rows.text({}, output_columns()) + findings_text(a.findings, tint);
+listing lifecycle_list(const lifecycle_answer& a) {
+  listing rows({{"RELEASE"}, {"STATE"}, {"ACTION"}, {"WHY", 1}});
+  for (const lifecycle_row& r : a.releases) {
+    listed_object one{.kind = "release", .cluster = {}, .ns = {}, .name = r.name};
+    one.cells = {r.name, r.state, r.action, r.why};
+    one.body = {{"name", r.name}, {"state", r.state}, {"action", r.action}, {"why", r.why}};
+    rows.add(std::move(one));
+  }
+  return rows;
 }
 
 json::object bump_json(const bump_answer& a, const std::string& document) {

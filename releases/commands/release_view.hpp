@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/output.hpp"
+#include "app/listing.hpp"
 #include "releases/rules/planning.hpp"
 
 #include <boost/json/array.hpp>
@@ -31,13 +31,15 @@ page diff_text(const judged_release& j, colours tint);
 /// what is thought of it.
 page notes_text(const judged_release& j);
 
-/// Many of them: a row each, and what is wrong below it.
-page check_text(const std::vector<judged_release>& all, colours tint);
+/// Many of them: a row each, and what is wrong of it below the table.
+listing check_list(const std::vector<judged_release>& all, colours tint);
 
-boost::json::object path_json(const policies::releases::path_answer& a);
-page path_text(const policies::releases::path_answer& a, colours tint);
-boost::json::object lifecycle_json(const policies::releases::lifecycle_answer& a);
-page lifecycle_text(const policies::releases::lifecycle_answer& a, colours tint);
+/// The Releases that a cluster passes, in their order.
+listing path_list(const policies::releases::path_answer& a);
+listing lifecycle_list(const policies::releases::lifecycle_answer& a);
+/// What is true of a whole answer: the decision and the findings.
+boost::json::object answer_json(policies::releases::decision verdict,
+                                const std::vector<policies::releases::finding>& findings);
 
 /// What is inside of the toolbox of an image, as far as the tables know it.
 boost::json::object inside_json(const std::vector<policies::releases::baked_tool>& inside);

@@ -92,6 +92,9 @@ private:
   reactor::awaitable<result<void>> show();
   bool written(const boost::json::object& o, const page& text) const;
   result<void> print(const boost::json::object& o, const page& text);
+  /// show_list() of the ones that were asked for.
+  result<void> print_list(listing rows, std::string_view key, boost::json::object document,
+                          const around_list& around);
 
   reactor::loop& loop_;
   const release_arguments& arguments_;

@@ -115,12 +115,9 @@ page edges_text(const std::vector<edge_row>& edges) {
   return rows.text("  ", output_columns());
 }
 
-page plan_text(const train_answer& a, colours tint) {
-  table rows({"STEP", "STATE", "FOR", "BEHIND", "WHO", "WHY"});
-  for (const step_row& s : a.steps)
-    rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), age_text(s), names_text(s.needs),
-              who_text(s), why_text(s)});
-  page text = rows.text("  ", output_columns()) + edges_text(a.edges);
+/// What is said of the steps of a plan as a whole.
+page plan_text(const train_answer& a) {
+  page text = edges_text(a.edges);
   if (!a.void_suites.empty())
     text += page("  no longer count, since the frozen project moved: ") +
             names_text(a.void_suites) + "\n";
@@ -128,6 +125,45 @@ page plan_text(const train_answer& a, colours tint) {
     text += page("  next release to ride on  ") + a.next +
             (a.earliest.empty() ? page("\n") : page(", not before ") + a.earliest + "\n");
   return text;
+}
+
+listing step_list(const train_answer& a, colours tint) {
+  listing rows({{"STEP"}, {"STATE"}, {"FOR", 1}, {"BEHIND", 3}, {"WHO", 2}, {"WHY", 4}});
+  for (const step_row& s : a.steps) {
+    listed_object one{.kind = "step", .cluster = {}, .ns = {}, .name = s.id};
+    one.cells = {s.id,        toned(s.state, tone_of_state(s.state), tint),
+                 age_text(s), names_text(s.needs),
+                 who_text(s), why_text(s)};
+    one.body = step_json(s);
+    rows.add(std::move(one));
+  }
+  return rows;
+}
+
+listing image_list(const train_answer& a) {
+  listing rows({{"FROM"}, {"TO"}, {"DIGEST", 1}});
+  for (const retag& r : a.retags) {
+    listed_object one{.kind = "image", .cluster = {}, .ns = {}, .name = r.to};
+    one.cells = {r.from, r.to, with_short_digests(r.digest)};
+    one.body = {{"from", r.from}, {"to", r.to}, {"arch", r.arch}, {"digest", r.digest}};
+    rows.add(std::move(one));
+  }
+  return rows;
+}
+
+listing match_list(const train_answer& a) {
+  listing rows({{"TRAIN"}, {"BUNDLE"}, {"CLIENT"}, {"SERVER"}, {"WHY", 1}});
+  for (const match_row& r : a.matches) {
+    listed_object one{.kind = "train", .cluster = {}, .ns = {}, .name = r.train};
+    one.cells = {r.train, r.bundle, r.client, r.server, r.how};
+    one.body = {{"train", r.train},
+                {"bundle", r.bundle},
+                {"client", r.client},
+                {"server", r.server},
+                {"how", r.how}};
+    rows.add(std::move(one));
+  }
+  return rows;
 }
 
 bool is_about(const finding& f, const std::string& about) {
@@ -171,9 +207,14 @@ std::string title_of(const value& train) {
 
 }  // namespace
 
-json::object answer_json(train_arguments::command what, const train_answer& a, const value& train) {
+train_view view_of(const std::string& file, train_arguments::command what, const train_answer& a,
+                   const value& train, colours tint) {
   using command = train_arguments::command;
-  json::object o{{"decision", to_string(a.verdict)}};
+  train_view out;
+  json::object& o = out.machine;
+  page &head = out.text.head, &tail = out.text.tail;
+  head = page("train ") + file + "   decision: " + decision_text(a.verdict, tint) + "\n";
+  o["decision"] = to_string(a.verdict);
   if (what != command::match) {
     json::object checks;
     json::array compared;
@@ -183,64 +224,41 @@ json::object answer_json(train_arguments::command what, const train_answer& a, c
     }
     o["checks"] = std::move(checks);
     o["compared"] = std::move(compared);
+    head += checks_text(a.checks);
   }
-  if (what == command::check) o["pins"] = pins_json(train, a.findings);
+  if (what == command::check) {
+    o["pins"] = pins_json(train, a.findings);
+    head += pin_matrix(train, a.findings, tint);
+  }
   if (what == command::plan) {
     for (const char* state : {"ready", "started", "blocked", "done"})
       o[state] = names(a.steps, state);
-    json::array steps, edges;
-    for (const step_row& s : a.steps) steps.push_back(step_json(s));
+    json::array edges;
     for (const edge_row& e : a.edges)
       edges.push_back(json::object{{"from", e.from}, {"to", e.to}, {"kind", e.kind}});
-    o["steps"] = std::move(steps);
     o["void"] = texts_json(a.void_suites);
     o["order"] = texts_json(a.order);
     o["edges"] = std::move(edges);
     o["next"] = a.next;
     o["earliest"] = a.earliest.empty() ? json::value() : json::value(a.earliest);
+    out.key = "steps";
+    out.rows = step_list(a, tint);
+    tail += plan_text(a);
   }
   if (!a.hash.empty()) o["hash"] = a.hash;
   if (what == command::promote) {
-    json::array retags;
-    for (const retag& r : a.retags)
-      retags.push_back(
-          json::object{{"from", r.from}, {"to", r.to}, {"arch", r.arch}, {"digest", r.digest}});
     o["retest"] = a.retest;
-    o["retag"] = std::move(retags);
+    out.key = "retag";
+    out.rows = image_list(a);
+    head += page("  second test: ") + a.retest + "\n";
   }
   if (what == command::match) {
-    json::array matches;
-    for (const match_row& r : a.matches)
-      matches.push_back(json::object{{"train", r.train},
-                                     {"bundle", r.bundle},
-                                     {"client", r.client},
-                                     {"server", r.server},
-                                     {"how", r.how}});
-    o["matches"] = std::move(matches);
+    out.key = "matches";
+    out.rows = match_list(a);
   }
   o["findings"] = findings_json(a.findings);
-  return o;
-}
-
-page answer_text(const std::string& file, train_arguments::command what, const train_answer& a,
-                 const value& train, colours tint) {
-  using command = train_arguments::command;
-  page text = page("train ") + file + "   decision: " + decision_text(a.verdict, tint) + "\n";
-  if (what != command::match) text += checks_text(a.checks);
-  if (what == command::check) text += pin_matrix(train, a.findings, tint);
-  if (what == command::plan) text += plan_text(a, tint);
-  if (what == command::promote) {
-    text += page("  second test: ") + a.retest + "\n";
-    table rows({"FROM", "TO", "DIGEST"});
-    for (const retag& r : a.retags) rows.row({r.from, r.to, with_short_digests(r.digest)});
-    if (!a.retags.empty()) text += rows.text("  ", output_columns());
-  }
-  if (!a.matches.empty()) {
-    table rows({"TRAIN", "BUNDLE", "CLIENT", "SERVER", "WHY"});
-    for (const match_row& r : a.matches) rows.row({r.train, r.bundle, r.client, r.server, r.how});
-    text += rows.text("  ", output_columns());
-  }
-  return text + findings_text(a.findings, tint);
+  tail += findings_text(a.findings, tint);
+  return out;
 }
 
 json::object explain_json(const train_answer& a, const std::string& about) {

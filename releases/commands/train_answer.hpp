@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/output.hpp"
+#include "app/listing.hpp"
 #include "policies/host/value.hpp"
 #include "releases/commands/train_arguments.hpp"
 #include "releases/trains/train.hpp"
@@ -8,16 +8,22 @@
 #include <boost/json/object.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace cli {
 
-/// What `train check|plan|promote|match` print.
-boost::json::object answer_json(train_arguments::command what,
-                                const policies::trains::train_answer& a,
-                                const policies::value& train);
-page answer_text(const std::string& file, train_arguments::command what,
-                 const policies::trains::train_answer& a, const policies::value& train,
-                 colours tint);
+/// What a command prints of an answer, for programs and for people.
+struct train_view {
+  boost::json::object machine;
+  around_list text;
+  /// Steps, images or trains, and their key in the document; empty: it lists nothing.
+  std::string_view key = {};
+  listing rows{{}};
+};
+/// Of `train check|plan|promote|match`.
+train_view view_of(const std::string& file, train_arguments::command what,
+                   const policies::trains::train_answer& a, const policies::value& train,
+                   colours tint);
 
 /// What `train explain` prints of a plan: what each check compared, what each step stands on, which
 /// rule found what. Only what is called `about` (a check, a step, a finding's id or subject), or

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/command.hpp"
+#include "app/listing.hpp"
 
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ struct train_arguments {
   std::vector<std::string> revisions;               // PROJECT=REVISION at which a clone is read
   std::size_t most_tags = 1'000;
   bool plain_http = false;
-  output_choice output;
+  list_request list;  // of what is a list: which, and how they are shown
 };
 
 std::vector<app::command> train_commands();

@@ -200,10 +200,7 @@ page named_text(const std::vector<named_image>& named) {
   return rows.text("  ", output_columns());
 }
 
-/// What a command prints, for programs and for people.
-struct shown_answer {
-  json::object machine;
-  page text;
+struct shown_answer : train_view {
   std::string plain;  // a list to tick off, a graph, notes: written as it is
 };
 
@@ -218,27 +215,26 @@ result<shown_answer> show(const asking& a, const train_answer& answer) {
     case command::notes: out.plain = release_notes(answer, train, a.former); return out;
     case command::explain:
       out.machine = explain_json(answer, arguments.about);
-      out.text = explain_text(answer, arguments.about, tint);
+      out.text.head = explain_text(answer, arguments.about, tint);
       if (out.machine.empty())
         return reactor::make_fault(reactor::errc::not_found, "explain " + arguments.about,
                                    "no check, step, finding or subject is called so");
       return out;
     case command::diff: {
       const std::vector<train_change> changes = changes_of(a.former, train);
-      out.machine = answer_json(command::check, answer, train);
+      out.machine = view_of({}, command::check, answer, train, tint).machine;
       out.machine["changes"] = changes_json(changes);
-      out.text = page("train ") + arguments.file + " to " + arguments.former +
-                 "   decision: " + decision_text(answer.verdict, tint) + "\n" +
-                 changes_text(changes) + findings_text(answer.findings, tint);
+      out.text.head = page("train ") + arguments.file + " to " + arguments.former +
+                      "   decision: " + decision_text(answer.verdict, tint) + "\n" +
+                      changes_text(changes) + findings_text(answer.findings, tint);
       return out;
     }
     default: break;
   }
   if (arguments.form == form::markdown) out.plain = checklist(answer, train);
   if (arguments.form == form::dot) out.plain = graph(answer, train);
-  out.machine = answer_json(arguments.what, answer, train);
   const std::string file = arguments.file.empty() ? "match" : arguments.file;
-  out.text = answer_text(file, arguments.what, answer, train, tint);
+  static_cast<train_view&>(out) = view_of(file, arguments.what, answer, train, tint);
   return out;
 }
 
@@ -250,6 +246,15 @@ int exit_code_for(const train_arguments& asked, const train_answer& a) {
   if (a.verdict == policies::releases::decision::allow && a.retest == "required")
     return exit_code_of(policies::releases::decision::needs_approval);
   return exit_code_of(a.verdict);
+}
+
+bool is_written(shown_answer shown, const list_request& asked) {
+  if (!shown.plain.empty()) return write_bytes(STDOUT_FILENO, shown.plain);
+  if (!shown.key.empty())
+    return show_list(std::move(shown.rows), asked, shown.key, std::move(shown.machine),
+                     shown.text) == success;
+  if (asked.output.is_machine()) return write_document(shown.machine, asked.output) == success;
+  return write_out(STDOUT_FILENO, folded(shown.text.head + shown.text.tail, output_columns(), 4));
 }
 
 reactor::awaitable<void> answer_and_name(asking& a) {  // borrowed
@@ -272,13 +277,10 @@ reactor::awaitable<void> answer_and_name(asking& a) {  // borrowed
       if (answer->retest == "required") failed_with = exit_code_for(a.arguments, *answer);
     } else {
       shown->machine["named"] = named_json(*named);
-      shown->text += named_text(*named);
+      shown->text.tail += named_text(*named);
     }
   }
-  const bool written = !shown->plain.empty() ? write_bytes(STDOUT_FILENO, shown->plain)
-                       : a.arguments.output == output_format::text
-                           ? write_out(STDOUT_FILENO, folded(shown->text, output_columns(), 4))
-                           : (write_document(shown->machine, a.arguments.output) == success);
+  const bool written = is_written(std::move(*shown), a.arguments.list);
   a.exit_code = !failed.empty() ? complain(failed, failed_with)
                 : written       ? exit_code_for(a.arguments, *answer)
                                 : failure;

@@ -20,24 +20,26 @@ void add_document(flags& f, options& to) {
 
 void check(flags& f, options& to) {
   add_document(f, to);
-  f.output(to.output);
+  f.output(to.list.output);
 }
 
 void plan(flags& f, options& to) {
   add_document(f, to);
-  f.output(to.output, {"markdown", "dot"},
-           "text, json or yaml; markdown: a list to tick off; dot: the steps and projects as a "
-           "graph",
-           [&to](const std::string& name) {
-             using form = options::plan_form;
-             to.form = name == "dot" ? form::dot : form::markdown;
-           });
+  list_flags has = of_files();
+  has.own = {{"markdown", "dot"},
+             "text, wide, json or yaml; markdown: a list to tick off; dot: the steps and projects "
+             "as a graph",
+             [&to](const std::string& name) {
+               using form = options::plan_form;
+               to.form = name == "dot" ? form::dot : form::markdown;
+             }};
+  declare_listing(f, to.list, has);
   f.footer("Example:\n  windlass train plan train.yaml -o dot | dot -Tsvg > train.svg");
 }
 
 void promote(flags& f, options& to) {
   add_document(f, to);
-  f.output(to.output);
+  declare_listing(f, to.list, of_files());
   f.value("--project", to.project, "the project that is released").required();
   f.value("--tag", to.tag, "its tag").required();
   const flag place =
@@ -52,13 +54,13 @@ void promote(flags& f, options& to) {
 void explain(flags& f, options& to) {
   add_document(f, to);
   f.value("WHAT", to.about, "only this check, step, finding or subject");
-  f.output(to.output);
+  f.output(to.list.output);
 }
 
 void diff(flags& f, options& to) {
   add_document(f, to);
   f.value("OTHER", to.former, "the train to compare with: FILE is the former one").required();
-  f.output(to.output);
+  f.output(to.list.output);
   f.footer("Example:\n  windlass train diff v0.16.0 v0.17.0");
 }
 
@@ -83,7 +85,7 @@ void facts(flags& f, options& to) {
 }
 
 void match(flags& f, options& to) {
-  f.output(to.output);
+  declare_listing(f, to.list, of_files());
   f.value("FILE", to.file,
           "a document with `trains`; without one the trains that come with the program");
   f.value("--client", to.client, "version or commit of the client (guest-components)");

@@ -325,6 +325,9 @@ void declare_plan(flags& f, overview_arguments& to) {
        },
        "the same for every pool that --image does not name")
       .takes("REF");
+  f.section("Registries, to look up what --image names");
+  units::declare_lookup(f, assumed->registries);
+  f.section("");
   f.value("--in-force", to.in_force,
           "the --policies that `run` has; with --policies: what they would change")
       .repeated()

@@ -195,9 +195,10 @@ page heading(const fleet_overview& f) {
     first = false;
   }
   for (const auto& [name, t] : f.apis)
-    text += page("    ") + std::to_string(t.units) + " " + t.says.units + ": " +
-            std::to_string(t.updated) + " updated, " + std::to_string(t.updating) + " updating, " +
-            std::to_string(t.degraded) + " degraded";
+    text += page("    ") + std::to_string(t.units) + " " +
+            (t.units == 1 ? t.says.unit : t.says.units) + ": " + std::to_string(t.updated) +
+            " updated, " + std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) +
+            " degraded";
   return text + "\n";
 }
 
@@ -293,6 +294,7 @@ page note_of(const plan_row& r, const api_overview& a, extent how, colours tint)
 /// "sha256:0123456789ab" as a column, whose head says what it is.
 std::string digest_column(const std::string& target) {
   constexpr std::string_view prefix = "sha256:";
+  if (target.empty()) return "-";
   std::string text = with_short_digests(target);
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
@@ -339,8 +341,9 @@ listing rows_listing(const fleet_overview& f, const std::string& api, const unit
         if (how == extent::wide) {
           cells.insert(
               cells.end(),
-              {with_short_digests(r.target), std::to_string(r.units.size()),
-               std::to_string(r.updated), std::to_string(r.updating),
+              {r.target.empty() ? "-" : with_short_digests(r.target),
+               std::to_string(r.units.size()), std::to_string(r.updated),
+               std::to_string(r.updating),
                r.degraded ? toned(std::to_string(r.degraded), tone::bad, tint) : "0", held, slots});
         } else {
           cells.insert(
@@ -642,7 +645,7 @@ page explain_text(const fleet_overview& f, const std::string& unit, colours tint
     if (!u.trouble.empty()) text += labelled("trouble") + u.trouble + "\n";
     if (!u.message.empty()) text += labelled("reported") + with_short_digests(u.message) + "\n";
     for (const units::detail& d : u.details)
-      if (!d.label.empty()) text += labelled(d.label) + text_of(d) + "\n";
+      if (!d.label.empty() && !text_of(d).empty()) text += labelled(d.label) + text_of(d) + "\n";
     if (const units::hold* h = hold_of(*at.row, u.name)) {
       text += labelled("waits") + with_short_digests(h->sentence) + " [" + h->code + "]\n" +
               (h->since.empty() ? page() : labelled("since") + h->since + "\n") +

@@ -20,14 +20,18 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 using reactor::awaitable;
 
-/// Clusters compared, or units and holds walked over, without letting anybody else run.
-constexpr std::size_t compared_a_turn = 256, walked_a_turn = 128;
+/// Clusters compared without letting anybody else run.
+constexpr std::size_t compared_a_turn = 256;
+constexpr std::size_t walked_a_turn = fleet_page::walked_a_turn;
 /// Clusters looked at side by side; after so many, others get some time.
 constexpr std::size_t most_at_once = 16;
 constexpr reactor::nanoseconds rest = 10ms;
 /// A part that does not count its changes is asked again after.
 constexpr reactor::nanoseconds uncounted = 5s;
 constexpr std::size_t most_made = 8, most_made_bytes = 4 * 1024 * 1024;
+
+/// Points of a history that are as much work as one row.
+constexpr std::size_t points_a_step = 16;
 
 std::uint64_t mixed(std::uint64_t h, std::string_view text) {
   return reactor::keyed_hash(h, reactor::keyed_hash(text));
@@ -140,10 +144,17 @@ json::object line_of(const units::plan_row& r, const std::map<std::string, std::
   return row;
 }
 
-json::object line_of(const api_overview& a, json::array rows) {
+json::object total_of(const units::api& a, std::size_t total, std::size_t updated,
+                      std::size_t updating, std::size_t degraded) {
+  return {{"name", a.name},      {"row", a.says.row},     {"rows", a.says.rows},
+          {"unit", a.says.unit}, {"units", a.says.units}, {"total", total},
+          {"updated", updated},  {"updating", updating},  {"degraded", degraded}};
+}
+
+/// Without its rows.
+json::object line_of(const api_overview& a) {
   json::object api{{"name", a.name}, {"state", a.state}};
   if (!a.last_error.empty()) api["lastError"] = a.last_error;
-  api["rows"] = std::move(rows);
   return api;
 }
 
@@ -278,7 +289,9 @@ awaitable<void> fleet_page::look_around() {
     note_stamp(home->name(), stamp_of(*home), changed);
   for (const k8s::fleet::unusable& u : service_.fleet().without_connection())
     note_stamp(u.name, mixed(mixed(1, u.why), "unusable"), changed);
+  walk at_work(*this);
   for (auto at = clusters_.begin(); at != clusters_.end();) {
+    if (at_work.is_due()) co_await loop_.yield();
     if (at->second->round == round_) {
       ++at;
       continue;
@@ -298,7 +311,7 @@ awaitable<void> fleet_page::look_around() {
       co_await loop_.yield();
     }
   }
-  if (std::exchange(totals_are_old_, false)) show_fleet();
+  if (std::exchange(totals_are_old_, false)) co_await show_fleet();
   show_policies();
   show_timeline();
 }
@@ -338,12 +351,19 @@ void fleet_page::note_row(row_memory& of, fleet_timeline::row_change now,
   if (now.is_first || is_other || now.paused != pause::same) timeline_.row_is(std::move(now));
 }
 
+bool fleet_page::walk::is_due(std::size_t steps) {
+  since_ += steps;
+  of_.most_walked_ = std::max(of_.most_walked_, since_);
+  if (since_ < walked_a_turn) return false;
+  since_ = 0;
+  return true;
+}
+
 awaitable<void> fleet_page::remember(memory& m, const api_overview& a, const units::plan_row& r,
-                                     std::map<std::string, std::size_t>& codes) {
+                                     std::map<std::string, std::size_t>& codes, walk& at_work) {
   const reactor::wall_time now = loop_.wall();
   row_memory& row = m.rows[a.name + "/" + r.name];
   row.look = m.looks;
-  std::size_t walked = 0;
   for (const units::hold& h : r.holds) {
     ++codes[h.code];
     held_since& since = row.held[h.unit];
@@ -353,11 +373,11 @@ awaitable<void> fleet_page::remember(memory& m, const api_overview& a, const uni
       since.at_least = m.looks == 1;
     }
     since.look = m.looks;
-    if (++walked % walked_a_turn == 0) co_await loop_.yield();
+    if (at_work.is_due()) co_await loop_.yield();
   }
   for (auto at = row.held.begin(); at != row.held.end();) {
     at = at->second.look == m.looks ? std::next(at) : row.held.erase(at);
-    if (++walked % walked_a_turn == 0) co_await loop_.yield();
+    if (at_work.is_due()) co_await loop_.yield();
   }
   const auto n = [](std::size_t of) { return static_cast<std::uint32_t>(of); };
   const web::progress_point point{now,           n(r.units.size()), n(r.updated),
@@ -371,36 +391,42 @@ awaitable<void> fleet_page::show(const cluster_overview& c, shared_memory m) {
   std::map<std::string, counts> sums;
   std::size_t held = 0;
   std::uint64_t content = mixed(mixed(mixed(0, c.state), c.server), c.last_error);
-  json::array apis;
+  walk at_work(*this);
+  std::string apis = "[";  // as JSON, which grows row by row
   for (const api_overview& a : c.apis) {
     counts& sum = sums[a.name];
-    json::array rows;
+    std::string rows = "[";
     content = mixed(mixed(mixed(content, a.name), a.state), a.last_error);
     for (const units::plan_row& r : a.rows) {
       std::map<std::string, std::size_t> codes;
-      co_await remember(*m, a, r, codes);
+      co_await remember(*m, a, r, codes, at_work);
       fleet_timeline::row_change now{c.name, a.name, r.name, r.target};
       note_row(m->rows[a.name + "/" + r.name], std::move(now), codes);
-      std::size_t walked = 0;
       content = content_of(r, content);
       for (const units::unit& u : r.units) {
         content = content_of(u, content);
-        if (++walked % walked_a_turn == 0) co_await loop_.yield();
+        if (at_work.is_due()) co_await loop_.yield();
       }
       for (const units::hold& h : r.holds) {
         content = content_of(h, content);
-        if (++walked % walked_a_turn == 0) co_await loop_.yield();
+        if (at_work.is_due()) co_await loop_.yield();
       }
-      rows.push_back(line_of(r, codes));
+      if (rows.size() > 1) rows += ',';
+      rows += reactor::printable_json(json::serialize(line_of(r, codes)));
+      if (at_work.is_due()) co_await loop_.yield();
       sum.units += r.units.size();
       sum.updated += r.updated;
       sum.updating += r.updating;
       sum.degraded += r.degraded;
       held += r.holds.size();
     }
-    apis.push_back(line_of(a, std::move(rows)));
+    if (apis.size() > 1) apis += ',';
+    apis += with_member(line_of(a), "rows", rows + "]");
   }
-  std::erase_if(m->rows, [&](const auto& row) { return row.second.look != m->looks; });
+  for (auto at = m->rows.begin(); at != m->rows.end();) {
+    at = at->second.look == m->looks ? std::next(at) : m->rows.erase(at);
+    if (at_work.is_due()) co_await loop_.yield();
+  }
   if (m->looks == 1 || content != m->content) ++m->version;
   m->content = content;
   m->apis = std::move(sums);
@@ -411,28 +437,30 @@ awaitable<void> fleet_page::show(const cluster_overview& c, shared_memory m) {
   if (still == clusters_.end() || still->second != m) co_return;
   json::object line = line_of(c, service_.fleet().find(c.name));
   line["version"] = m->version;
-  line["apis"] = std::move(apis);
-  board_.put(key_of(c.name), reactor::printable_json(json::serialize(line)));
+  board_.put(key_of(c.name), with_member(line, "apis", apis + "]"));
 }
 
-void fleet_page::show_fleet() {
-  json::array apis;
+/// Only look_around() changes which clusters are known, and it waits for this.
+awaitable<void> fleet_page::show_fleet() {
   web::progress_point now{.at = loop_.wall()};
   std::size_t held = 0;
-  for (const auto& [name, m] : clusters_) held += m->held;
+  std::map<std::string, counts> sums;
+  walk at_work(*this);
+  for (const auto& [name, m] : clusters_) {
+    held += m->held;
+    for (const auto& [api, of] : m->apis) {
+      counts& sum = sums[api];
+      sum.units += of.units;
+      sum.updated += of.updated;
+      sum.updating += of.updating;
+      sum.degraded += of.degraded;
+    }
+    if (at_work.is_due()) co_await loop_.yield();
+  }
+  json::array apis;
   for (const units::api& a : service_.apis()) {
-    counts sum;
-    for (const auto& [name, m] : clusters_)
-      if (const auto of = m->apis.find(a.name); of != m->apis.end()) {
-        sum.units += of->second.units;
-        sum.updated += of->second.updated;
-        sum.updating += of->second.updating;
-        sum.degraded += of->second.degraded;
-      }
-    json::object one{
-        {"name", a.name},         {"row", a.says.row},        {"rows", a.says.rows},
-        {"unit", a.says.unit},    {"units", a.says.units},    {"total", sum.units},
-        {"updated", sum.updated}, {"updating", sum.updating}, {"degraded", sum.degraded}};
+    const counts sum = sums[a.name];
+    json::object one = total_of(a, sum.units, sum.updated, sum.updating, sum.degraded);
     if (a.edit) one["edits"] = edits_of(*a.edit);
     if (!a.unit_kind.plural.empty()) one["kubectl"] = for_kubectl(a.unit_kind);
     apis.push_back(std::move(one));
@@ -443,10 +471,13 @@ void fleet_page::show_fleet() {
   }
   now.held = static_cast<std::uint32_t>(held);
   if (now.total > 0 || !history_.points().empty()) history_.add(now);
-  json::object line{
-      {"version", WINDLASS_VERSION},      {"startedAt", started_at_},
-      {"clusters", clusters_.size()},     {"held", held},
-      {"standsBy", service_.stands_by()}, {"asksToken", entered_by == door::asks_token}};
+  json::object line;
+  line["version"] = WINDLASS_VERSION;
+  line["startedAt"] = started_at_;
+  line["clusters"] = clusters_.size();
+  line["held"] = held;
+  line["standsBy"] = service_.stands_by();
+  line["asksToken"] = entered_by == door::asks_token;
   line["apis"] = std::move(apis);
   line["natures"] = natures_of(service_.apis());
   board_.put("fleet", reactor::printable_json(json::serialize(line)));
@@ -555,11 +586,16 @@ awaitable<reactor::result<web::site::text>> fleet_page::cluster_document(std::st
   co_await show(*one, m);
   std::vector<held_unit> held;
   std::string history = "{";
+  walk at_work(*this);
   for (const auto& [row, of] : m->rows) {
-    for (const auto& [unit, since] : of.held) held.push_back({row, unit, since.at, since.at_least});
+    for (const auto& [unit, since] : of.held) {
+      held.push_back({row, unit, since.at, since.at_least});
+      if (at_work.is_due()) co_await loop_.yield();
+    }
     history += history.size() > 1 ? ",\"" : "\"";
     reactor::append_json_escaped(history, row);
     history += "\":" + of.history.json();
+    if (at_work.is_due(1 + of.history.points().size() / points_a_step)) co_await loop_.yield();
   }
   history += "}";
   made_document made{std::move(name), m->version, {}};

@@ -34,6 +34,8 @@ void declare_ui(app::flags& f, ui_arguments& to);
 /// Lifetime  service and board outlive it; nothing of it runs but follow() and document().
 class fleet_page {
 public:
+  /// Clusters, rows, units and holds walked over without letting anybody else run.
+  static constexpr std::size_t walked_a_turn = 128;
   static constexpr reactor::nanoseconds look_followed = std::chrono::milliseconds(500),
                                         look_alone = std::chrono::seconds(10);
 
@@ -52,6 +54,8 @@ public:
   reactor::awaitable<reactor::result<web::site::text>> document(std::string name,
                                                                 reactor::http::target_parts asked);
   std::uint64_t overviews() const noexcept { return overviews_; }
+  /// The most that was walked over in one turn of the loop so far.
+  std::size_t most_walked() const noexcept { return most_walked_; }
   const web::timeline& happened() const noexcept { return timeline_.all(); }
 
 private:
@@ -101,19 +105,32 @@ private:
     shared_memory of_;
   };
 
+  /// Counts what is walked over since others ran last.
+  class walk {
+  public:
+    explicit walk(fleet_page& of) : of_(of) {}
+    /// After a step: true where others must run before the next one.
+    bool is_due(std::size_t steps = 1);
+
+  private:
+    fleet_page& of_;
+    std::size_t since_ = 0;
+  };
+
   reactor::awaitable<void> look_around();
   reactor::awaitable<void> look_at_one(std::string name);
   /// Puts the cluster on the board.
   reactor::awaitable<void> show(const cluster_overview& c, shared_memory m);  // borrowed
   reactor::awaitable<void> remember(memory& m, const api_overview& a, const units::plan_row& r,
-                                    std::map<std::string, std::size_t>& codes);  // borrowed
+                                    std::map<std::string, std::size_t>& codes,
+                                    walk& at_work);  // borrowed
   reactor::awaitable<reactor::result<web::site::text>> cluster_document(std::string name);
   reactor::awaitable<reactor::result<web::site::text>> place_document(std::string path);
   void note_state(memory& m, const cluster_overview& c);
   void note_row(row_memory& of, fleet_timeline::row_change now,
                 const std::map<std::string, std::size_t>& codes);
   void show_timeline();
-  void show_fleet();
+  reactor::awaitable<void> show_fleet();
   void show_policies();
   std::uint64_t stamp_of(const k8s::cluster& c) const;
   void note_stamp(const std::string& name, std::uint64_t stamp, std::vector<std::string>& changed);
@@ -125,6 +142,7 @@ private:
   web::progress_history history_;  // of the fleet
   fleet_timeline timeline_;
   std::uint64_t round_ = 0, overviews_ = 0;
+  std::size_t most_walked_ = 0;
   std::uint64_t policies_seen_ = ~std::uint64_t{0};
   const std::string started_at_;
   struct made_document {

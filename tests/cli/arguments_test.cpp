@@ -172,7 +172,7 @@ TEST(Arguments, OneFileServesRunAndStatusAndWhatNobodyKnowsIsNamed) {
 
 TEST(Arguments, AMistypedCommandIsNamedWithTheNearestOne) {
   EXPECT_EQ(parse({"stauts"}).err,
-            "windlass: there is no command \"stauts\"; did you mean \"status\"?; `windlass --help` "
+            "windlass: there is no command \"stauts\"; did you mean \"status\"? `windlass --help` "
             "lists them\n");
   EXPECT_NE(parse({"policy", "tset"})
                 .err.find("there is no command \"policy tset\"; did you mean "

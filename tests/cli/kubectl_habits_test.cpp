@@ -2,8 +2,11 @@
 #include "cli/commands.hpp"
 #include "compose/commands/instance_list.hpp"
 #include "compose/commands/trustee_arguments.hpp"
+#include "helm/tenants/commands/tenant_arguments.hpp"
+#include "helm/tenants/commands/tenant_view.hpp"
 #include "policies/commands/pack_list.hpp"
 #include "service/commands/overview_command.hpp"
+#include "service/commands/rollout/rollout.hpp"
 
 #include <gtest/gtest.h>
 
@@ -84,16 +87,29 @@ std::vector<policies::pack_status> packs() {
   return {mine, stock};
 }
 
+std::vector<tenants_of_cluster> tenants() {
+  tenant_row ready, failed;
+  ready.cluster = failed.cluster = "cluster-001";
+  ready.tenant = "shops/acme";
+  ready.phase = "Ready";
+  failed.tenant = "bank/vault";
+  failed.phase = "Error";
+  return {{"cluster-001", "Live", "", {ready, failed}, {{"env", "prod"}}}};
+}
+
 struct printed {
   int code;
   std::string out, err;
 };
 
+parse_outcome parsed(const std::vector<std::string>& words) {
+  static const std::vector<units::api> known = apis();
+  return app::parse(program(), words, [](std::string_view) { return std::string(); }, &known);
+}
+
 /// What the program does with the words once it has looked at the fleet.
 printed said(const std::vector<std::string>& words) {
-  const std::vector<units::api> known = apis();
-  const parse_outcome o =
-      app::parse(program(), words, [](std::string_view) { return std::string(); }, &known);
+  const parse_outcome o = parsed(words);
   if (!o) return {o.exit_code, o.out, o.err};
   const auto captured = [](const std::function<int()>& show) -> printed {
     testing::internal::CaptureStdout();
@@ -107,6 +123,17 @@ printed said(const std::vector<std::string>& words) {
   if (const auto* p = o.options<policy_arguments>();
       p && p->what == policy_arguments::command::list)
     return captured([&] { return show_packs(packs(), *p); });
+  if (const auto* t = o.options<tenant_arguments>();
+      t && t->what == tenant_arguments::command::list)
+    return captured([&] { return show_tenant_list(tenants(), t->list, colours::none); });
+  if (const auto* r = o.options<rollout_arguments>();
+      r && r->what == rollout_arguments::command::status)
+    return captured([&] {
+      command_output out = standard_output();
+      return show_rollout(fleet(), *r, out);
+    });
+  if (words.front() == "release" || words.front() == "train")
+    return captured([&] { return dispatch(words); });
   const auto* a = o.options<overview_arguments>();
   if (!a) return {success, {}, {}};
   fleet_overview f = fleet();
@@ -129,6 +156,9 @@ std::vector<std::string> split(const std::string& line) {
     else
       out.back() += c;
   }
+  const std::string folder = WINDLASS_SOURCE_DIR "/tests/data/releases";
+  for (std::string& word : out)
+    if (word == "$R") word = folder;
   return out;
 }
 
@@ -222,10 +252,59 @@ TEST(KubectlHabits, EachCommandLineDoesWhatAKubectlUserExpects) {
       {"explain wroker-3", 1, "did you mean \"worker-3\"?"},
       {"explain", 2, "UNIT"},
       {"rollout", 0, "set-image"},
-      {"rollout status workers -w --cluster prod-*", 0, ""},
+      {"status --timeout -1", 2, "\"-1\" is no duration"},
+      {"status --timeout=-5s", 2, "\"-5s\" is no duration"},
+      {"status --timeout=5s edge", 0, "edge"},
+      {"status --timeout soon", 2, "\"soon\" is no duration"},
+      {"status -o wides", 2, "unable to match a printer suitable for the output format \"wides\""},
+      {"status -o", 2, "--output"},
+      {"status deploy/workers", 1, "no pool \"deploy/workers\" is found"},
+      {"stauts", 2, "did you mean \"status\"? `windlass --help` lists them"},
+      {"get pods", 2, "there is no command \"get\""},
+      {"plan -w -o name", 0, "pool/cluster-002/workers\n"},
+      {"plan --timeout -1m", 2, "is no duration"},
+      {"plan --image workers=r.test:5000/os:1 --allow-insecure-registry r.test:5000", 0,
+       "cluster-002/workers"},
+      {"plan --image workers=r.test/os:1 --registry-ca-file ca.pem --registry-mirror r.test=m", 0,
+       "cluster-002/workers"},
+      {"plan --allow-insecure-registry true", 2, "names no registry"},
+      {"rollout set-image workers r.test/os:1 --registry-mirror m", 2, "is not HOST=MIRROR"},
+      {"explain edge -o wide", 0, "1 of 1 nodes updated"},
+      {"explain worker-3 --no-headers", 0, "cluster-002", "CLUSTER"},
+      {"rollout status", 2, "POOL is required"},
+      {"rollout stauts workers", 2, "did you mean \"status\"? `windlass rollout --help`"},
+      {"rollout status workers", 0, "CLUSTER      STATE"},
+      {"rollout status workers", 0, "cluster-002", "edge"},
+      {"rollout status edge", 0, "edge", "workers"},
+      {"rollout status wrokers", 1, "of 3 clusters has \"wrokers\"; did you mean \"workers\"?"},
+      {"rollout status workers --cluster cluster-002", 0, "cluster-002", "cluster-001"},
+      {"rollout status workers -l env=test --no-headers", 0, "cluster-002", "CLUSTER"},
+      {"rollout status workers -w --cluster cluster-00*", 0, "cluster-001", "cluster-010"},
+      {"rollout status workers -o name", 0, "pool/cluster-001/workers\npool/cluster-002/workers\n"},
+      {"rollout status workers -o wide", 0, "DEGRADED"},
       {"rollout status workers -o jsonpath={.items", 2, "unclosed action"},
-      {"tenant list -A -o custom-columns=N:.metadata.name", 0, ""},
-      {"tenant list -n shops --sort-by .metadata.name", 0, ""},
+      {"rollout status workers -o jsonpath={.items[*].cluster}", 0, "cluster-001 cluster-002"},
+      {"rollout status workers -o yml", 2, "unable to match a printer"},
+      {"rollout status workers --timeout -5s", 2, "is no duration"},
+      {"rollout undo", 2, "POOL is required"},
+      {"rollout undo workers --to-revision last", 2, "--to-revision"},
+      {"rollout restart workers", 2, "there is no command \"rollout restart\""},
+      {"tenant list", 0, "CLUSTER      TENANT      PHASE"},
+      {"tenant list -A -o custom-columns=N:.metadata.name", 0, "N\nacme\nvault\n"},
+      {"tenant list -n shops --sort-by .metadata.name", 0, "shops/acme", "vault"},
+      {"tenant list -n nowhere", 0, "0 releases", "vault"},
+      {"tenant list --no-headers", 0, "cluster-001  shops/acme", "PHASE"},
+      {"tenant list -l env=test -o name", 0, ""},
+      {"tenant list --field-selector phase=Error -o name", 0, "tenant/cluster-001/bank/vault\n"},
+      {"tenant list -o wide", 0, "RELEASE"},
+      {"tenant list -o jsonpath={.items[*].phase}", 0, "Ready Error"},
+      {"tenant list -o table", 2, "unable to match a printer"},
+      {"tenant list --timeout -1", 2, "is no duration"},
+      {"tenant get acme", 2, "there is no command \"tenant get\""},
+      {"tenant status", 2, "NAME is required"},
+      {"trustee lst", 2, "did you mean \"list\"?"},
+      {"trustee list -w", 2, "-w"},
+      {"trustee list -o", 2, "--output"},
       {"trustee list", 0, "NAMESPACE  NAME   ASKS FOR  RUNS     READY"},
       {"trustee list -A", 0, "bank       vault  v0.9.9"},
       {"trustee list -n shops", 0, "front", "vault"},
@@ -255,11 +334,56 @@ TEST(KubectlHabits, EachCommandLineDoesWhatAKubectlUserExpects) {
       {"policy list -o jsonpath={.items[*].metadata.name}", 0, "mine default"},
       {"policy list -o yaml mine", 0, "kind: PolicyPackList", "rollout/default"},
       {"policy list -n x", 2, "-n"},
-      {"release diff aws 1.0.0 1.1.0 --dir x -o jsonpath={.decision}", 0, ""},
+      {"policy list --show-labels", 2, "--show-labels"},
+      {"release check $R aws", 0, "RELEASE     AFTER       LEVEL"},
+      {"release check $R aws --no-headers", 0, "aws-34.5.0  aws-34.4.1  minor", "RELEASE"},
+      {"release check $R aws -o name", 0, "release/aws-34.4.1\nrelease/aws-34.5.0\nfolder/capa\n"},
+      {"release check $R aws -o wide", 0, "DECISION"},
+      {"release check $R aws --field-selector metadata.name=aws-34.5.0", 0, "aws-34.5.0",
+       "aws-34.1.1"},
+      {"release check $R aws --field-selector level=major -o name", 0, "release/aws-34.1.0\n"},
+      {"release check $R aws --sort-by .metadata.name --no-headers", 0, "aws-32.3.0  aws-32.2.0"},
+      {"release check $R aws --sort-by .nope", 1, "couldn't find any field with path \".nope\""},
+      {"release check $R aws -o jsonpath={.items[*].metadata.name}", 0, "aws-34.4.1 aws-34.5.0"},
+      {"release check $R aws -o jsonpath={.releases[0].level}", 0, "minor"},
+      {"release check $R aws -o custom-columns=R:.metadata.name,D:.decision --no-headers", 0,
+       "aws-34.5.0  allow\n"},
+      {"release check $R aws -o 'go-template={{range .items}}{{.level}} {{end}}'", 0, "minor "},
+      {"release check $R aws 34.5.0", 0, "plan aws-34.4.1 -> aws-34.5.0"},
+      {"release check $R aws 34.5.0 -o name", 0, "release/aws-34.5.0\n"},
+      {"release check $R aws -o github", 0, ""},
+      {"release check $R aws -o xml", 2, "unable to match a printer"},
+      {"release check $R -n default", 2, "-n"},
+      {"release check $R -l env=prod", 2, "-l"},
+      {"release check $R --show-labels", 2, "--show-labels"},
+      {"release chekc", 2, "did you mean \"check\"?"},
+      {"release images aws --dir $R -o name", 0,
+       "image/flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs\n"},
+      {"release images aws --dir $R --no-headers", 0, "aws-34.1.0, aws-34.1.1", "BUILT"},
+      {"release lifecycle aws --dir $R --field-selector action=keep -o name", 0,
+       "release/aws-32.4.0\nrelease/aws-33.4.0\nrelease/aws-34.5.0\n"},
+      {"release lifecycle aws --dir $R --no-headers", 0, "aws-32.4.0  active  keep",
+       "usage.unknown"},
+      {"release join --dir $R -o jsonpath={.items[*].metadata.name}", 0, ""},
+      {"release show aws 34.5.0 --dir $R -o name", 0, "release/aws-34.5.0\n"},
+      {"release retag aws 34.5.0 --dir $R -o name", 0, "chart/release-aws:34.5.0\n"},
+      {"release diff aws 34.4.1 34.5.0 --dir $R -o jsonpath={.decision}", 0, "allow"},
+      {"release diff aws 34.4.1 34.5.0 --dir $R -o name", 1, "shows no objects that have names"},
+      {"train plan v0.17.0 -o name", 0, "step/kata-pick\nstep/nydus-check\n"},
+      {"train plan v0.17.0 --field-selector state=ready --no-headers", 0, "kata-pick  ready",
+       "nydus-check"},
+      {"train plan v0.17.0 -o jsonpath={.steps[0].id}", 0, "kata-pick"},
+      {"train plan v0.17.0 -o markdown", 0, "- [ ] **kata-pick**"},
+      {"train match --client v0.16.0 -o name", 0, "train/v0.17.0\n"},
       {"cluster list -l env=prod -o name", 0, ""},
       {"policy list -o jsonpath={.packs[*].name}", 0, ""},
   };
-  static_assert(std::size(rows) >= 60);
+  std::size_t counted = 0;
+  for (const row& r : rows)
+    for (const char* command :
+         {"status", "plan", "explain", "rollout", "tenant", "trustee", "release"})
+      counted += split(r.line).front() == command;
+  EXPECT_GE(counted, 60u);
   for (const row& r : rows) {
     ::unsetenv("CLICOLOR_FORCE");
     ::unsetenv("NO_COLOR");
@@ -272,6 +396,14 @@ TEST(KubectlHabits, EachCommandLineDoesWhatAKubectlUserExpects) {
   }
   ::unsetenv("CLICOLOR_FORCE");
   ::unsetenv("NO_COLOR");
+}
+
+TEST(KubectlHabits, ACheckOfHomeTakesTheNamespaceOfTheInstall) {
+  for (const char* line : {"check -n windlass", "check --namespace windlass",
+                           "check --pre -n windlass --fleet-namespace fleet"}) {
+    const parse_outcome o = parsed(split(line));
+    EXPECT_TRUE(o) << line << "\n" << o.err;
+  }
 }
 
 TEST(KubectlHabits, NoLineOfAPipeIsBroken) {

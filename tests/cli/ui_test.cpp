@@ -335,6 +335,66 @@ TEST(Ui, TellsWhatHappenedAndWhichFieldManagerAskedForIt) {
   EXPECT_EQ(f.broken, "");
 }
 
+/// A cluster with as many rows as there may be, each with a unit that waits for its policy.
+class many_rows final : public units::part {
+public:
+  static constexpr std::size_t count = 20'000;
+  awaitable<void> stop() override { co_return; }
+  awaitable<bool> synced(reactor::steady_time) override { co_return true; }
+  awaitable<std::vector<units::plan_row>> overview() override {
+    std::vector<units::plan_row> rows(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      rows[i].name = "rack-" + std::to_string(10'000 + i);
+      rows[i].target = "full";
+      rows[i].units.push_back({.name = "shelf-" + std::to_string(i)});
+      units::hold h{rows[i].units[0].name, "policy", "not before the night", "the night"};
+      h.asked_again = "2026-11-29T22:00:00Z";
+      rows[i].holds.push_back(std::move(h));
+    }
+    co_return rows;
+  }
+  std::optional<std::uint64_t> revision() const override { return 1; }
+};
+
+units::api racks() {
+  struct running final : units::running_api {
+    std::unique_ptr<units::part> on_cluster(k8s::engagement&) override {
+      return std::make_unique<many_rows>();
+    }
+  };
+  units::api a;
+  a.name = "racks";
+  a.says = {"rack", "racks", "shelf", "shelves"};
+  a.lease = "racks.example.com";
+  a.lease_ns = "racks";
+  a.make = [](const units::house&) { return std::make_unique<running>(); };
+  return a;
+}
+
+TEST(Ui, NoTurnHasMoreThanABoundedPartOfTwentyThousandRows) {
+  simulation::world_options o = fleet_of(1, 1);
+  o.mishaps = false;
+  service_options with;
+  with.apis = {racks()};
+  shown_fleet f(o, std::move(with));
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(30s);
+    const json::value& line = f.lines.at("cluster/cluster-001");
+    EXPECT_EQ(line.at("apis").at(0).at("rows").as_array().size(), many_rows::count);
+    EXPECT_EQ(f.lines.at("fleet").at("held").to_number<std::size_t>(), many_rows::count);
+    const json::value view = co_await f.get("/data/cluster?name=cluster-001");
+    const std::string all = json::serialize(view);
+    std::size_t asked_again = 0;
+    for (std::size_t at = 0; (at = all.find("\"askedAgain\":\"2026-11-29", at)) != all.npos; ++at)
+      ++asked_again;
+    EXPECT_EQ(asked_again, many_rows::count);
+    const json::value found = co_await f.get("/data/timeline?q=no%20such%20words");
+    EXPECT_EQ(found.at("entries").as_array().size(), 0u);
+    EXPECT_GE(f.page->shows().most_walked(), fleet_page::walked_a_turn);
+    EXPECT_LT(f.page->shows().most_walked(), 2 * fleet_page::walked_a_turn);
+  });
+}
+
 TEST(Ui, ThePlacesOfItsAddressesAreThereOrNot) {
   const place at = place_of("/cluster/prod/tenants/web/shop/a");
   EXPECT_EQ(at.cluster, "prod");

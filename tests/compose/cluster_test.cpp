@@ -1,8 +1,8 @@
 // The pack of docs/compose on an embedded cluster, by the service as it ships, in virtual time.
 #include "bench/hostile/packs.hpp"
+#include "compose/rules/answer.hpp"
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
-#include "compose/rules/answer.hpp"
 #include "policies/host/pack.hpp"
 #include "tests/compose/cluster_fixture.hpp"
 #include "tests/reactor/temporary_folder.hpp"
@@ -183,6 +183,32 @@ TEST_F(ComposeCluster, AnObjectOfSomebodyElseIsAHoldAndIsLeftAlone) {
       server().erase("", "configmaps", "default", "blue-shop");
       co_await loop_->sleep_for(10s);
       EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+    });
+  });
+}
+
+TEST_F(ComposeCluster, AHoldSaysWhenItsPackIsAskedAgain) {
+  reactor::temporary_folder folder;
+  std::string pack = file("docs/compose/shop/policy.lua");
+  pack.insert(pack.find("status = { observedGeneration"), "look_again = 3600, ");
+  folder.write("policy.lua", pack);
+  folder.write("data/deployment.yaml", file("docs/compose/shop/data/deployment.yaml"));
+  policies_ = folder.path();
+  server().put({{"apiVersion", "v1"},
+                {"kind", "ConfigMap"},
+                {"metadata", {{"name", "blue-shop"}, {"namespace", "default"}}}});
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass& one) -> awaitable<void> {
+      std::vector<units::part*> parts;
+      one.each([&](units::part& p) { parts.push_back(&p); });
+      EXPECT_EQ(parts.size(), 1u);
+      const std::vector<units::plan_row> rows = co_await parts.front()->overview();
+      EXPECT_EQ(rows.size(), 1u);
+      EXPECT_FALSE(rows.empty() || rows.front().holds.empty());
+      if (rows.empty() || rows.front().holds.empty()) co_return;
+      EXPECT_EQ(rows.front().holds.front().code, "conflict");
+      EXPECT_EQ(rows.front().holds.front().asked_again,
+                reactor::format_rfc3339(loop_->wall() + 1h));
     });
   });
 }

@@ -435,6 +435,24 @@ TEST_F(ReleasesOnAFewClusters, AReleaseWithOneErrorMovesNothingUntilItIsMended) 
   });
 }
 
+TEST_F(ReleasesOnAFewClusters, AHoldSaysWhenItsPolicyIsAskedAgain) {
+  folder_.write("night/policy.lua",
+                "return { name = 'night', version = '1', order = 1, versions = { resolve = "
+                "function() return { reason = 'not before the night', look_again = 3600 } end } }");
+  run([&]() -> awaitable<void> {
+    const rows_by_cluster all = co_await plan();
+    const auto holds = holds_of(all);
+    EXPECT_EQ(holds.size(), 3u);
+    for (const auto& [cluster, h] : holds) {
+      const auto at = reactor::parse_rfc3339(h.asked_again);
+      EXPECT_TRUE(at) << cluster << ": " << h.sentence << " " << h.asked_again;
+      if (!at) continue;
+      EXPECT_GT(*at, loop_.wall());
+      EXPECT_LE(*at, loop_.wall() + 1h);
+    }
+  });
+}
+
 TEST_F(ReleasesOnAFewClusters, AReleaseIsMendedWhileTheServiceRuns) {
   const provider& aws = providers[0];
   json::object bad = release(aws, aws.to);

@@ -88,10 +88,8 @@ protected:
     into.text = [&](const cli::page& p) { out.text += p.text(); };
     into.bytes = [&](const std::string& b) { out.bytes += b; };
     into.complaint = [&](const std::string& c) { out.complaint += c; };
-    auto selector = k8s::label_selector::parse(std::string_view(a.list.selector));
-    EXPECT_TRUE(selector);
     reactor::event stop(loop_);
-    out.code = co_await cli::roll(loop_, looking, std::move(a), *selector, stop, into);
+    out.code = co_await cli::roll(loop_, looking, std::move(a), stop, into);
     co_await looking.stop();
     co_return out;
   }

@@ -157,20 +157,24 @@ TEST(TenantTurn, WhoIsNotNamedWaits) {
   policies::rollout_answer said;
   said.start = {"default/b"};
   said.look_again = 30s;
-  const turn_answer some = answer_of(*input, said);
+  const turn_answer some = answer_of(*input, said, reactor::wall_time(1'800'000'000s));
   EXPECT_TRUE(some.may.contains("default/b"));
   ASSERT_EQ(some.holds.size(), 1u) << "who moves already is not asked about";
   EXPECT_EQ(some.holds.begin()->second.code, "policy");
   EXPECT_EQ(some.holds.begin()->second.sentence, "the policy has not chosen it");
+  EXPECT_EQ(some.holds.begin()->second.asked_again, "2027-01-15T08:00:30Z");
   said.start.clear();
+  said.look_again = {};
   said.holds["default/a"] = {"EarlierWave", "waits"};
-  EXPECT_EQ(answer_of(*input, said).holds.find("default/a")->second.code, "policy:EarlierWave");
+  const turn_answer none = answer_of(*input, said, {});
+  EXPECT_EQ(none.holds.find("default/a")->second.code, "policy:EarlierWave");
+  EXPECT_EQ(none.holds.find("default/a")->second.asked_again, "") << "when something changes";
 }
 
 TEST(TenantTurn, APolicyThatFailsLetsNobodyMove) {
   const auto input = input_of(two_that_wait());
   const auto failed = reactor::make_fault(reactor::errc::malformed, "rollout.plan", "line 7");
-  const turn_answer none = answer_of(*input, failed);
+  const turn_answer none = answer_of(*input, failed, {});
   EXPECT_TRUE(none.may.empty());
   ASSERT_EQ(none.holds.size(), 2u);
   EXPECT_EQ(none.holds.begin()->second.code, "policy-fault");

@@ -30,11 +30,21 @@ std::string outcome_of(const node_pool_status& now) {
 
 }  // namespace
 
-bool is_history_behind(const node_pool& pool, const node_pool_status& now) {
+bool image_histories::is_behind(const node_pool& pool, const node_pool_status& now) {
   if (pool.meta.deleting() || pool.spec.image_ref.empty()) return false;
-  const auto all = records_of(pool);
-  if (all.empty() || all.back().target != pool.spec.image_ref) return true;
-  return done_by(now) && all.back().done.empty();
+  const std::string_view text = pool.meta.annotations.get(units::history_annotation);
+  newest& known = newest_[pool.meta.name.str()];
+  if (known.text != text) {
+    ++parsed_;
+    const auto all = records_of(pool);
+    known = {std::string(text), {}, false};
+    if (!all.empty()) {
+      known.target = all.back().target;
+      known.is_done = !all.back().done.empty();
+    }
+  }
+  if (known.target != pool.spec.image_ref) return true;
+  return done_by(now) && !known.is_done;
 }
 
 json::object history_patch(const json::object& object, const node_pool_status& now,

@@ -6,13 +6,30 @@
 #include <boost/json/object.hpp>
 
 #include <cstddef>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace bootc {
 
-/// Whether the pool's record of its images (windlass.dev/target-history) lacks the image that the
-/// pool asks for, or that every node has it. `now`: its status as this pass has it.
-bool is_history_behind(const node_pool& pool, const node_pool_status& now);
+/// The newest entry of each pool's record of its images (windlass.dev/target-history).
+class image_histories {
+public:
+  /// Whether the record lacks the image that the pool asks for, or that every node has it. `now`:
+  /// its status as this pass has it. The record is parsed where its text is not that of the last
+  /// call for the pool.
+  bool is_behind(const node_pool& pool, const node_pool_status& now);
+  void forget(const std::string& pool) { newest_.erase(pool); }
+  std::size_t parsed() const noexcept { return parsed_; }
+
+private:
+  struct newest {
+    std::string text, target;
+    bool is_done = false;
+  };
+  std::map<std::string, newest> newest_;  // by pool
+  std::size_t parsed_ = 0;
+};
 
 /// The merge patch that adds both, on exactly this version of the pool. `object`: the pool as the
 /// server has it, with managedFields, which say who asked for the image; `at_once`: how many nodes

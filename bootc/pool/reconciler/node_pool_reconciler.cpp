@@ -3,7 +3,6 @@
 #include "app/api/row_figures.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/news.hpp"
-#include "bootc/pool/notes/image_history.hpp"
 #include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "k8s/client/race.hpp"
@@ -80,6 +79,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     last_passes_.erase(pool);
     waits_to_see_.erase(pool);
     writer_.saw_status(pool);
+    histories_.forget(pool);
     co_await let_go(pool);
     co_return k8s::await_change();
   }
@@ -222,7 +222,7 @@ awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::ac
     if (written) teller_.tell_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
   }
-  if (!is_unwritten && !first_failure && is_history_behind(pool, plan.status)) {
+  if (!is_unwritten && !first_failure && histories_.is_behind(pool, plan.status)) {
     auto noted = co_await writer_.write_history(pool, plan.status, plan.capacity);
     if (!noted) first_failure = noted.error();
   }

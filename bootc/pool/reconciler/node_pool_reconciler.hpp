@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bootc/pool/notes/image_history.hpp"
 #include "bootc/pool/reconciler/pass_steps.hpp"
 #include "bootc/pool/reconciler/pool_reader.hpp"
 #include "bootc/pool/reconciler/pool_teller.hpp"
@@ -74,6 +75,7 @@ private:
   pool_reader reader_;
   pool_writer writer_;
   pool_teller teller_;
+  image_histories histories_;
   std::set<std::string> waits_to_see_;  // pools whose pass waits for their own writes
   struct last_pass {
     reactor::steady_time began;

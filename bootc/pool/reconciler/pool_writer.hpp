@@ -33,7 +33,7 @@ public:
   awaitable<k8s::result<std::string>> carry_out(const node_pool& pool, const action& a,
                                                 boost::json::object annotations);  // borrowed
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
-  /// Adds to the pool's record of images what is_history_behind() found to be missing.
+  /// Adds to the pool's record of images what image_histories::is_behind() found to be missing.
   awaitable<k8s::result<void>> write_history(node_pool pool, node_pool_status status,
                                              std::size_t at_once);
   /// False: `go_on` said no, the rest waits.

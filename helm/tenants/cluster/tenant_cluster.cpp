@@ -397,21 +397,25 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
   tenants_.objects().each([&](const tenant& t) { keys.push_back(t.meta.key()); });
   std::ranges::sort(keys);
   const auto wanted = options_.wanted();
-  std::string chart = wanted->all.chart.text();
+  // Without a word about the chart the service at work knows it, and what it does about it.
+  const bool asks = options_.does == units::mode::look && !wanted->all.chart_is_said;
+  std::string chart = asks ? std::string() : wanted->all.chart.text();
   std::vector<std::optional<tenant_plan>> plans(keys.size());
   if (options_.does == units::mode::act) {
     for (std::size_t i = 0; i < keys.size(); ++i)
       if (const memory* m = find(keys[i])) plans[i] = m->last;
   } else {
     gate_.reset();  // a command that looks lets nothing in
-    // Without a word about the chart the service at work knows it, and what it does about it.
-    const bool asks = !wanted->all.chart_is_said;
     const auto look = [&](std::size_t i) -> awaitable<void> {
       const tenant* t = tenants_.find(keys[i]);
       const bool ours = t && concern_of(*t, world_of(*t)) == concern::ours;
-      if (auto seen = asks && ours ? plan_published_on(*t, on_.on().name()) : std::nullopt) {
-        chart = std::move(seen->chart);
-        plans[i] = std::move(seen->plan);
+      if (asks && ours) {
+        if (auto seen = plan_published_on(*t, on_.on().name())) {
+          chart = std::move(seen->chart);
+          plans[i] = std::move(seen->plan);
+        } else {
+          plans[i] = unknown_plan(*t, on_.on().name());
+        }
         co_return;
       }
       if (!t) co_return;
@@ -422,7 +426,7 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     co_await reactor::side_by_side(keys.size(), look, looks_at_once);
   }
   plan_row row;
-  row.name = chart_name_in(chart);
+  row.name = chart.empty() ? "unknown" : chart_name_in(chart);
   row.target = reactor::redact(chart);
   row.capacity = wanted->all.per_cluster;
   row.occupied = operations_;

@@ -45,6 +45,11 @@ awaitable<outcome<tenant_preview>> tenant_cluster::preview(k8s::object_key key) 
   order.ns = free.workspace;
   order.values = wanted->values;
   if (order.what != operation::uninstall) {
+    if (!wanted->all.chart_is_said)
+      co_return problem{
+          "which chart it gets is not known here: give the chart flags of the service, "
+          "--chart-name "
+          "and those beside it"};
     chart_coordinates of = world.wanted.chart;
     supplied_chart got = co_await options_.charts->get(std::move(of));
     if (!got.chart) co_return problem{got.why.text};

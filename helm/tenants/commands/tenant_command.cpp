@@ -70,6 +70,10 @@ private:
       co_return;
     }
     std::vector<tenants_of_cluster> all = chosen(f);
+    if (arguments_.what == verb::list) {
+      exit_code = show_tenant_list(std::move(all), arguments_.list, tint_);
+      co_return;
+    }
     if (auto kept = choose_tenants(all, arguments_.list); !kept) {
       exit_code = complain(kept.error());
       co_return;
@@ -82,13 +86,10 @@ private:
     if (std::ranges::any_of(all, [](const auto& c) { return c.state != "Live"; }))
       exit_code = failure;
     switch (arguments_.what) {
-      case verb::list:
-        show(tenant_list_document(all, arguments_.list),
-             tenant_list_text(all, is_wide() ? extent::wide : extent::usual, tint_, columns(),
-                              arguments_.list));
-        break;
+      case verb::list: break;
       case verb::status:
-        show(tenant_status_document(all, arguments_.list), tenant_status_text(all, tint_, columns()));
+        show(tenant_status_document(all, arguments_.list),
+             tenant_status_text(all, tint_, columns()));
         break;
       case verb::diff: co_await diff(all); break;
       case verb::retry: co_await retry(all); break;

@@ -1,8 +1,10 @@
 #include "helm/tenants/commands/tenant_view.hpp"
 
+#include "app/exit_code.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 
 #include <boost/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -89,7 +91,7 @@ page what_becomes(const tenant_row& r) {
   page text = r.action;
   if (r.action != "install" && r.action != "upgrade" && r.action != "held") return text;
   if (!r.from.empty()) text += page(" ") + r.from;
-  return text + " → " + r.to;
+  return r.to.empty() ? text : text + " → " + r.to;
 }
 
 page title_of(const tenant_row& r, colours tint) {
@@ -171,6 +173,19 @@ json::object tenant_list_document(const std::vector<tenants_of_cluster>& all,
   o["items"] = items_of(all, asked);
   o["clusters"] = clusters_json(all);
   return document("TenantList", std::move(o));
+}
+
+int show_tenant_list(std::vector<tenants_of_cluster> all, const list_request& asked, colours tint) {
+  if (auto kept = choose_tenants(all, asked); !kept) return complain(kept.error());
+  const bool wide = asked.output == output_format::wide;
+  const bool written =
+      asked.output.is_machine()
+          ? write_document(tenant_list_document(all, asked), asked.output) == success
+          : write_out(STDOUT_FILENO,
+                      tenant_list_text(all, wide ? extent::wide : extent::usual, tint,
+                                       wide ? any_width : output_columns(), asked));
+  const bool all_live = std::ranges::all_of(all, [](const auto& c) { return c.state == "Live"; });
+  return written && all_live ? success : failure;
 }
 
 page tenant_status_text(const std::vector<tenants_of_cluster>& all, colours tint,

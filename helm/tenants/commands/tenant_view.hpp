@@ -47,6 +47,10 @@ page tenant_list_text(const std::vector<tenants_of_cluster>& all, extent how, co
 boost::json::object tenant_list_document(const std::vector<tenants_of_cluster>& all,
                                          const list_request& asked = {});
 
+/// What `tenant list` shows of those that `asked` chooses. Returns the exit code: failure where a
+/// cluster is not Live.
+int show_tenant_list(std::vector<tenants_of_cluster> all, const list_request& asked, colours tint);
+
 page tenant_status_text(const std::vector<tenants_of_cluster>& all, colours tint,
                         std::size_t columns);
 boost::json::object tenant_status_document(const std::vector<tenants_of_cluster>& all,

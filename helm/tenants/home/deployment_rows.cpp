@@ -1,6 +1,7 @@
 // What people see of KryptonDeployments: a row for each region, a unit for each object.
 #include "helm/tenants/home/deployments_at_home.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
+#include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/secret.hpp"
@@ -30,6 +31,15 @@ deployment_plan behind_preparations(deployment_world w) {
     p = plan_deployment(w);
   }
   return p;
+}
+
+units::hold chart_unknown_of(const std::string& unit) {
+  units::hold h;
+  h.unit = unit;
+  h.code = hold_code::chart_unknown.code;
+  h.sentence = hold_code::chart_unknown.meaning;
+  h.released_by = hold_code::chart_unknown.released;
+  return h;
 }
 
 }  // namespace
@@ -76,17 +86,18 @@ awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
     std::ranges::sort(all, {}, [](const krypton_deployment& d) { return d.meta.key(); });
     units::plan_row row;
     row.name = secret.name.empty() ? "no region" : secret.text();
-    row.target = reactor::redact(wanted->all.chart.text());
+    // Without a word about the chart the service at work knows it.
+    const bool asks = options_.does == units::mode::look && !wanted->all.chart_is_said;
+    if (!asks) row.target = reactor::redact(wanted->all.chart.text());
     row.capacity = wanted->all.per_cluster;
     for (const krypton_deployment& d : all) {
       std::optional<deployment_plan> p;
       if (options_.does == units::mode::act) {
         if (const memory* m = find(d.meta.key())) p = m->last;
       } else {
-        // Without a word about the chart the service at work knows it.
-        if (!wanted->all.chart_is_said) p = plan_said_by(d);
+        if (asks) p = plan_said_by(d);
         if (p && !d.status.last_applied_chart.empty()) row.target = d.status.last_applied_chart;
-        if (!p) p = co_await look(d);
+        if (!asks) p = co_await look(d);
       }
       if (const memory* m = find(d.meta.key()); m && m->running) ++row.occupied;
       units::unit u = shown(d, p ? &*p : nullptr);
@@ -94,7 +105,10 @@ awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
       row.updated += u.is == units::standing::done;
       row.updating += u.is == units::standing::moving;
       row.degraded += u.is == units::standing::trouble;
-      if (p && p->next != step::none) {
+      if (asks && !p) {
+        row.holds.push_back(chart_unknown_of(u.name));
+        row.forecast.push_back(row.holds.back());
+      } else if (p && p->next != step::none) {
         row.start.push_back(u.name);
         row.actions.push_back({std::string(name_of(p->next)), u.name});
       } else if (p) {

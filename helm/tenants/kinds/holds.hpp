@@ -33,7 +33,8 @@ inline constexpr auto of_tenants = std::to_array<hold_kind>({
      "the next attempt, after 30 s doubling to 15 min, or a change of the object, its cluster's "
      "Secret or the settings",
      "the planner"},
-    {"release-pending", hold_nature::trouble, "its release is pending and no operation here works on it",
+    {"release-pending", hold_nature::trouble,
+     "its release is pending and no operation here works on it",
      "the operation on it ends, or it is older than an operation may take and is recovered",
      "the planner"},
     {"fingerprint-unsaved", hold_nature::trouble,
@@ -45,7 +46,8 @@ inline constexpr auto of_tenants = std::to_array<hold_kind>({
      "the annotation windlass.dev/workspace says which of the two its release is in",
      "the planner"},
     {"drifted", hold_nature::trouble,
-     "another writer changed its release or removed objects of it, and --tenant-drift=report leaves that",
+     "another writer changed its release or removed objects of it, and --tenant-drift=report "
+     "leaves that",
      "--tenant-drift=heal, the release put back, or the fingerprint's annotation deleted, which is "
      "one upgrade",
      "the planner"},
@@ -53,6 +55,9 @@ inline constexpr auto of_tenants = std::to_array<hold_kind>({
      "clusters of the fleet have not answered since this process began, so it is not known how far "
      "earlier waves are",
      "each has answered or failed, or a minute has passed", "the reconciler"},
+    {"chart-unknown", hold_nature::progress,
+     "no service at work has said which chart it gets, and no flag does",
+     "the service runs, or its chart flags are given", "a command that looks"},
 });
 inline constexpr hold_kind operating = hold_in(of_tenants, "operating"),
                            namespace_terminating = hold_in(of_tenants, "namespace-terminating"),
@@ -67,7 +72,8 @@ inline constexpr hold_kind operating = hold_in(of_tenants, "operating"),
                            fingerprint_unsaved = hold_in(of_tenants, "fingerprint-unsaved"),
                            workspace_open = hold_in(of_tenants, "workspace-open"),
                            drifted = hold_in(of_tenants, "drifted"),
-                           fleet_loading = hold_in(of_tenants, "fleet-loading");
+                           fleet_loading = hold_in(of_tenants, "fleet-loading"),
+                           chart_unknown = hold_in(of_tenants, "chart-unknown");
 
 inline constexpr auto of_deployments = std::to_array<hold_kind>({
     {"region-unavailable", hold_nature::trouble,
@@ -87,6 +93,9 @@ inline constexpr auto of_deployments = std::to_array<hold_kind>({
      "an operation is under way, or failed and is tried again",
      "it ends, after 300 s at the latest, or the next attempt after 60 s doubling to 15 min",
      "the planner"},
+    {"chart-unknown", hold_nature::progress,
+     "no service at work has said which chart it gets, and no flag does",
+     "the service runs, or its chart flags are given", "a command that looks"},
 });
 inline constexpr hold_kind region_unavailable = hold_in(of_deployments, "region-unavailable"),
                            region_unreadable = hold_in(of_deployments, "region-unreadable"),

@@ -54,6 +54,20 @@ std::optional<k8s::condition> published(const tenant_plan& p, const desired_rele
   return out;
 }
 
+tenant_plan unknown_plan(const tenant& t, std::string_view cluster) {
+  tenant_plan out;
+  out.action = "held";
+  out.release = names::release_name(t.meta.name.view(), cluster);
+  out.workspace = t.workload_namespace();
+  units::hold h;
+  h.unit = t.meta.key().text();
+  h.code = hold_code::chart_unknown.code;
+  h.sentence = hold_code::chart_unknown.meaning;
+  h.released_by = hold_code::chart_unknown.released;
+  out.hold = std::move(h);
+  return out;
+}
+
 std::optional<seen_plan> plan_published_on(const tenant& t, std::string_view cluster) {
   const k8s::condition* is = k8s::find_condition(
       t.status.conditions, std::string(condition_prefix::plan) + std::string(cluster));

@@ -22,6 +22,9 @@ struct seen_plan {
   tenant_plan plan;
   std::string chart;
 };
+/// Of an object on which nothing is published, for who only looks and was told no chart: it waits,
+/// since the settings of the service are not known here.
+tenant_plan unknown_plan(const tenant& t, std::string_view cluster);
 /// None where nothing is, or not what published() writes.
 std::optional<seen_plan> plan_published_on(const tenant& t, std::string_view cluster);
 

@@ -45,7 +45,8 @@ std::shared_ptr<const policies::rollout_input> input_of(turn_question q) {
 }
 
 turn_answer answer_of(const policies::rollout_input& input,
-                      const reactor::result<policies::rollout_answer>& said) {
+                      const reactor::result<policies::rollout_answer>& said,
+                      reactor::wall_time now) {
   turn_answer out;
   if (said) {
     out.look_again = said->look_again;
@@ -65,6 +66,8 @@ turn_answer answer_of(const policies::rollout_input& input,
             ? held_by(units::hold_code::policy, u.name, "the policy has not chosen it")
             : held_by(units::hold_code::policy, u.name, given->second.reason, given->second.code));
   }
+  if (out.look_again.count() > 0)
+    for (auto& [unit, h] : out.holds) h.asked_again = reactor::format_rfc3339(now + out.look_again);
   return out;
 }
 
@@ -83,10 +86,7 @@ reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q)
   const reactor::wall_time now = q.now;
   const auto input = input_of(std::move(q));
   const auto said = co_await policies::plan_rollout(packs, std::move(about), input, now);
-  turn_answer out = answer_of(*input, said);
-  if (out.look_again.count() > 0)
-    for (auto& [unit, h] : out.holds) h.asked_again = reactor::format_rfc3339(now + out.look_again);
-  co_return out;
+  co_return answer_of(*input, said, now);
 }
 
 }  // namespace helm::tenants

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "app/api/hold.hpp"
 #include "k8s/informer/meta.hpp"
 #include "policies/host/host.hpp"
 #include "policies/rollout.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/time.hpp"
-#include "app/api/hold.hpp"
 
 #include <cstddef>
 #include <map>
@@ -44,9 +44,11 @@ struct turn_answer {
 
 /// What the policy is asked. Pure.
 std::shared_ptr<const policies::rollout_input> input_of(turn_question q);
-/// What its answer, or its failure, means for those that are staged: who is not named waits. Pure.
+/// What its answer, or its failure, means for those that are staged: who is not named waits,
+/// until the policy is asked again, where it says when. Pure.
 turn_answer answer_of(const policies::rollout_input& input,
-                      const reactor::result<policies::rollout_answer>& said);
+                      const reactor::result<policies::rollout_answer>& said,
+                      reactor::wall_time now);
 /// Everybody who is staged waits for the same.
 turn_answer all_wait(const turn_question& q, const units::hold_kind& why, std::string sentence);
 

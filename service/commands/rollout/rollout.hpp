@@ -1,8 +1,8 @@
 #pragma once
 
-#include "k8s/informer/selector.hpp"
 #include "service/commands/looking.hpp"
 #include "service/commands/rollout/rollout_arguments.hpp"
+#include "service/overview/overview.hpp"
 
 namespace cli {
 
@@ -10,7 +10,9 @@ namespace cli {
 /// set. Returns the exit code. A cluster that is away keeps nobody else from being written; it is
 /// named, and the code is 1.
 reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,  // borrowed
-                             k8s::label_selector selector, reactor::event& stop,
-                             command_output& out);
+                             reactor::event& stop, command_output& out);
+
+/// What `rollout status` shows of a fleet. Returns the exit code.
+int show_rollout(fleet_overview f, const rollout_arguments& a, command_output& out);
 
 }  // namespace cli

@@ -4,6 +4,7 @@
 #include "app/api/target_history.hpp"
 #include "app/nearest.hpp"
 #include "app/progress.hpp"
+#include "k8s/informer/selector.hpp"
 #include "reactor/loop.hpp"
 #include "service/commands/rollout/rollout.hpp"
 #include "service/overview/how_long.hpp"
@@ -42,7 +43,6 @@ struct rolling {
   reactor::loop& loop;
   service& windlass;
   const rollout_arguments& arguments;
-  const k8s::label_selector& selector;
   reactor::event& stop;
   command_output& out;
   int exit_code = success;
@@ -55,19 +55,25 @@ struct rolling {
 };
 
 /// The overview without the clusters that were not asked for and the rows of other names.
-fleet_overview chosen_of(fleet_overview f, const rolling& r) {
-  std::erase_if(f.clusters, [&](const cluster_overview& c) {
-    if (!r.arguments.list.chooses_cluster(c.name)) return true;
-    if (r.selector.empty()) return false;
-    const k8s::cluster* running = r.windlass.cluster_named(c.name);
-    return !running || !r.selector.matches(running->labels());
-  });
+struct chosen_rows {
+  fleet_overview fleet;
+  std::vector<std::string> names;  // of all rows on those clusters
+};
+chosen_rows chosen_of(fleet_overview f, const rollout_arguments& a) {
+  list_request by;
+  by.clusters = a.list.clusters;
+  by.selector = a.list.selector;
+  (void)choose(f, by);  // the selector was read before
+  chosen_rows out;
   for (cluster_overview& c : f.clusters)
-    for (api_overview& a : c.apis)
-      std::erase_if(a.rows,
-                    [&](const units::plan_row& row) { return row.name != r.arguments.pool; });
+    for (api_overview& api : c.apis)
+      std::erase_if(api.rows, [&](const units::plan_row& row) {
+        out.names.push_back(row.name);
+        return row.name != a.pool;
+      });
   sum_up(f);
-  return f;
+  out.fleet = std::move(f);
+  return out;
 }
 
 std::size_t rows_of(const fleet_overview& f) {
@@ -89,27 +95,34 @@ bool is_done(const fleet_overview& f) {
 }
 
 /// Why there is nothing to do on any of them.
-std::string nowhere(const fleet_overview& f, const rolling& r) {
+std::string nowhere(const chosen_rows& chosen, const rollout_arguments& a) {
+  const fleet_overview& f = chosen.fleet;
   std::string text = "none of " + std::to_string(f.clusters.size()) +
-                     (f.clusters.size() == 1 ? " cluster" : " clusters") + " has \"" +
-                     r.arguments.pool + "\"";
+                     (f.clusters.size() == 1 ? " cluster" : " clusters") + " has \"" + a.pool +
+                     "\"" + did_you_mean(a.pool, chosen.names);
   for (const cluster_overview& c : f.clusters)
     if (c.state != "Live")
       text += "\n" + c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
   return text;
 }
 
-reactor::awaitable<fleet_overview> look(rolling& r, reactor::steady_time until) {  // borrowed
+reactor::awaitable<chosen_rows> look(rolling& r, reactor::steady_time until) {  // borrowed
   fleet_overview all = co_await look_at(r.windlass, r.loop, {}, until);
-  co_return chosen_of(std::move(all), r);
+  co_return chosen_of(std::move(all), r.arguments);
 }
 
-void show_document(const json::object& all, rolling& r) {
-  auto text = document_text(all, r.arguments.list.output);
+/// Returns the exit code.
+int show_document(const json::object& all, const output_choice& choice, command_output& out) {
+  auto text = document_text(all, choice);
   if (text)
-    r.out.bytes(std::move(*text));
+    out.bytes(std::move(*text));
   else
-    r.exit_code = r.complain(text.error());
+    out.complaint(text.error());
+  return text ? success : failure;
+}
+void show_document(const json::object& all, rolling& r) {
+  if (const int code = show_document(all, r.arguments.list.output, r.out); code != success)
+    r.exit_code = code;
 }
 
 bool is_wide(const rolling& r) {
@@ -119,13 +132,24 @@ std::size_t width_of(const rolling& r) {
   return is_wide(r) ? any_width : r.out.columns;
 }
 
-void show_status(const fleet_overview& f, rolling& r) {
-  const list_request& asked = r.arguments.list;
-  if (asked.output.is_machine())
-    show_document(status_document(f, asked), r);
-  else
-    r.out.text(
-        status_text(f, is_wide(r) ? extent::wide : extent::usual, r.out.tint, width_of(r), asked));
+int show_status(const chosen_rows& chosen, const rollout_arguments& a, command_output& out) {
+  if (rows_of(chosen.fleet) == 0) {
+    out.complaint(nowhere(chosen, a));
+    return failure;
+  }
+  fleet_overview f = chosen.fleet;
+  list_request order;
+  order.sort_by = a.list.sort_by;
+  if (auto sorted = choose(f, order); !sorted) {
+    out.complaint(sorted.error());
+    return failure;
+  }
+  if (a.list.output.is_machine())
+    return show_document(status_document(f, a.list), a.list.output, out);
+  const bool wide = a.list.output == output_format::wide;
+  out.text(status_text(f, wide ? extent::wide : extent::usual, out.tint,
+                       wide ? any_width : out.columns, a.list));
+  return success;
 }
 
 /// How far what moves has come since the watch began, which gives the pace.
@@ -167,7 +191,8 @@ reactor::awaitable<void> watch(rolling& r, fleet_overview f, reactor::steady_tim
       co_return;
     }
     (void)co_await r.stop.wait(std::min(until, r.loop.now() + std::chrono::seconds(1)));
-    f = co_await look(r, std::min(until, r.loop.now() + default_patience));
+    chosen_rows now = co_await look(r, std::min(until, r.loop.now() + default_patience));
+    f = std::move(now.fleet);
   }
   r.exit_code = failure;
 }
@@ -496,26 +521,20 @@ std::string unknown_clusters(const rolling& r) {
 
 reactor::awaitable<void> work(rolling& r) {  // borrowed
   const reactor::steady_time until = r.loop.now() + r.arguments.timeout;
-  const fleet_overview f = co_await look(r, until);
+  const chosen_rows chosen = co_await look(r, until);
+  const fleet_overview& f = chosen.fleet;
   if (const std::string unknown = unknown_clusters(r); !unknown.empty()) {
     r.exit_code =
         r.complain("the fleet has no cluster " + unknown + "; `windlass cluster list` shows them");
     co_return;
   }
   if (rows_of(f) == 0) {
-    r.exit_code = r.complain(nowhere(f, r));
+    r.exit_code = r.complain(nowhere(chosen, r.arguments));
     co_return;
   }
   if (r.arguments.what == verb::status) {
-    fleet_overview shown = f;
-    list_request order;
-    order.sort_by = r.arguments.list.sort_by;
-    if (auto chosen = choose(shown, order); !chosen) {
-      r.exit_code = r.complain(chosen.error());
-      co_return;
-    }
-    if (!r.arguments.list.watch_only) show_status(shown, r);
-    if (r.arguments.list.is_watching())
+    if (!r.arguments.list.watch_only) r.exit_code = show_status(chosen, r.arguments, r.out);
+    if (r.exit_code == success && r.arguments.list.is_watching())
       co_await watch(r, f, r.arguments.timeout_given ? until : reactor::never);
     co_return;
   }
@@ -545,10 +564,13 @@ reactor::awaitable<void> work(rolling& r) {  // borrowed
 
 }  // namespace
 
+int show_rollout(fleet_overview f, const rollout_arguments& a, command_output& out) {
+  return show_status(chosen_of(std::move(f), a), a, out);
+}
+
 reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,
-                             k8s::label_selector selector, reactor::event& stop,
-                             command_output& out) {
-  rolling r{l, s, a, selector, stop, out};
+                             reactor::event& stop, command_output& out) {
+  rolling r{l, s, a, stop, out};
   co_await work(r);
   co_return r.exit_code;
 }
@@ -558,8 +580,7 @@ namespace {
 int rollout_command(const rollout_arguments& a, const invocation& i) {
   reactor::loop loop;
   if (a.assumed) a.assumed->by_row[a.pool] = a.image;
-  auto selector = k8s::label_selector::parse(std::string_view(a.list.selector));
-  if (!selector)
+  if (auto selector = k8s::label_selector::parse(std::string_view(a.list.selector)); !selector)
     return complain("--selector " + a.list.selector + ": " + selector.error(), wrong_usage);
   int code = success;
   auto prepared = prepare_service(loop, a.fleet, i, code);
@@ -569,9 +590,8 @@ int rollout_command(const rollout_arguments& a, const invocation& i) {
   stop_signal stop(loop);
   stop.listen();
   command_output out = standard_output();
-  return run_started(loop, windlass, "rollout", [&] {
-    return roll(loop, windlass, a, std::move(*selector), stop.event(), out);
-  });
+  return run_started(loop, windlass, "rollout",
+                     [&] { return roll(loop, windlass, a, stop.event(), out); });
 }
 
 void add_common(flags& f, rollout_arguments& to) {
@@ -609,6 +629,9 @@ void declare_set_image(flags& f, rollout_arguments& to) {
   f.value("REF", to.image, "full reference, with a tag or a digest").required();
   f.on("--no-lookup", to.no_lookup, "also where the registry has no such image");
   to.assumed = f.shared<units::assumed_targets>([](units::assumed_targets&) {});
+  f.section("Registries, to look the image up");
+  units::declare_lookup(f, to.assumed->registries);
+  f.section("");
   add_writing(
       f, to,
       "windlass rollout set-image workers registry.example.com/os/node@sha256:… -l env=test");

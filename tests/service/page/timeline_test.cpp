@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <string>
@@ -108,6 +109,33 @@ TEST(Timeline, KeepsTheNewestOfAMillionInBoundedMemory) {
   EXPECT_LE(found(t, {}).front().size(), timeline::longest_text + 3);
   t.put(entry(-5, "older than all that is kept"));
   EXPECT_EQ(found(t, {.words = "older than", .cluster = {}, .most = 50}), texts{});
+}
+
+TEST(Timeline, OfTwentyThousandThingsIsSearchedInPiecesOfLittleWork) {
+  timeline t;
+  for (int i = 0; i < 20'000; ++i) {
+    timeline_entry e = entry(i, "thing " + std::to_string(i) + std::string(300, 'x'));
+    e.of = i % 2 == 0 ? timeline_entry::kind::event : timeline_entry::kind::decision;
+    t.add(std::move(e));
+  }
+  constexpr std::size_t looked = 64;
+  for (const char* words : {"", "no such words"}) {
+    std::size_t pieces = 0, bytes = 0, found = 0;
+    std::optional<timeline_place> at;
+    do {
+      const timeline::piece piece = t.search({.words = words, .most = 1'000'000}, at, looked);
+      ++pieces;
+      EXPECT_LE(piece.found.size(), looked);
+      std::size_t these = 0;
+      for (const std::string& one : piece.found) these += one.size();
+      bytes = std::max(bytes, these);
+      found += piece.found.size();
+      at = piece.next;
+    } while (at);
+    EXPECT_EQ(found, *words ? 0u : t.size());
+    EXPECT_EQ(pieces, (t.size() + looked - 1) / looked);
+    EXPECT_LT(bytes, looked * 2 * timeline::longest_text);
+  }
 }
 
 TEST(Timeline, TheEventsOfAThousandNodesTakeNoRoomFromWhoAskedForThem) {

@@ -454,6 +454,27 @@ TEST_F(TenantOnCluster, DriftIsReportedOnce) {
   });
 }
 
+TEST_F(TenantOnCluster, WithoutAChartAndAServiceAtWorkALookSaysSo) {
+  play([&]() -> awaitable<void> {
+    cluster("a").put_tenant("acme");
+    auto looks = start(default_settings(), {}, units::mode::look);
+    co_await l.sleep_for(3s);
+    const auto rows = co_await looks->on("a")->overview();
+    EXPECT_EQ(rows.size(), 1u);
+    if (rows.size() == 1) {
+      EXPECT_EQ(rows[0].name, "unknown");
+      EXPECT_EQ(rows[0].target, "") << "what the default chart is, is no plan of a service";
+      EXPECT_TRUE(rows[0].start.empty());
+      EXPECT_EQ(rows[0].updated, 0u);
+      EXPECT_EQ(rows[0].holds.size(), 1u);
+      if (!rows[0].holds.empty()) {
+        EXPECT_EQ(rows[0].holds[0].code, "chart-unknown");
+      }
+    }
+    co_await looks->stop();
+  });
+}
+
 TEST_F(TenantOnCluster, ARollbackOfSomebodyElseIsDriftForAllWhoLook) {
   play([&]() -> awaitable<void> {
     member& a = cluster("a");

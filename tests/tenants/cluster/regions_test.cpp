@@ -549,6 +549,29 @@ TEST_F(KryptonAtHome, WithoutAChartOfItsOwnALookShowsWhatTheServiceAtWorkSays) {
   });
 }
 
+TEST_F(KryptonAtHome, WithoutAChartAndAServiceAtWorkALookSaysSo) {
+  play([&]() -> awaitable<void> {
+    cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    home_process looks(l, default_settings(), home(), units::mode::look);
+    const bool up = co_await until([&] { return looks.part() && looks.state() == "Live"; });
+    EXPECT_TRUE(up);
+    const auto rows = co_await looks.part()->overview();
+    EXPECT_EQ(rows.size(), 1u);
+    if (rows.size() == 1) {
+      EXPECT_EQ(rows[0].target, "") << "what the default chart is, is no plan of a service";
+      EXPECT_TRUE(rows[0].start.empty());
+      EXPECT_EQ(rows[0].updated, 0u);
+      EXPECT_EQ(rows[0].holds.size(), 1u);
+      if (!rows[0].holds.empty()) {
+        EXPECT_EQ(rows[0].holds[0].code, "chart-unknown");
+      }
+    }
+    co_await looks.stop();
+  });
+}
+
 TEST_F(KryptonAtHome, WhoOnlyLooksSaysWhatWouldBeDoneAndWritesNothing) {
   play([&]() -> awaitable<void> {
     member& eu = cluster("eu");

@@ -57,10 +57,30 @@ TEST(ImageHistory, IsBehindUntilTheImageAndItsEndAreNoted) {
                         {ended, done, false},
                         {ended, moving, false},
                         {begun, status_of(0, 0, "True"), false}})
-    EXPECT_EQ(is_history_behind(pool_with(r.kept), r.now), r.behind) << r.kept;
+    EXPECT_EQ(image_histories().is_behind(pool_with(r.kept), r.now), r.behind) << r.kept;
   node_pool leaving = pool_with("");
   leaving.meta.deletion_timestamp += std::chrono::hours(1);
-  EXPECT_FALSE(is_history_behind(leaving, done));
+  EXPECT_FALSE(image_histories().is_behind(leaving, done));
+}
+
+TEST(ImageHistory, IsParsedWhereItsTextIsAnotherOne) {
+  image_histories all;
+  node_pool_status moving = status_of(3, 0, "False");
+  const node_pool pool = pool_with(begun);
+  for (std::int64_t updated = 0; updated < 3; ++updated) {
+    moving.updated_count = updated;
+    EXPECT_FALSE(all.is_behind(pool, moving));
+  }
+  EXPECT_EQ(all.parsed(), 1u);
+  const node_pool_status done = status_of(3, 3, "True");
+  EXPECT_TRUE(all.is_behind(pool, done));
+  EXPECT_EQ(all.parsed(), 1u);
+  EXPECT_FALSE(all.is_behind(pool_with(ended), done));
+  EXPECT_FALSE(all.is_behind(pool_with(ended), done));
+  EXPECT_EQ(all.parsed(), 2u);
+  all.forget(pool.meta.name.str());
+  EXPECT_FALSE(all.is_behind(pool_with(ended), done));
+  EXPECT_EQ(all.parsed(), 3u);
 }
 
 json::object object_with(const std::string& kept) {
@@ -101,7 +121,7 @@ TEST(ImageHistory, NotesWhenEveryNodeHadItAndWhatAStepTook) {
       units::text_at(patch, {"metadata", "annotations", std::string(units::history_annotation)});
   EXPECT_EQ(past_steps(pool_with(kept)),
             (std::vector<reactor::nanoseconds>{std::chrono::minutes(30)}));
-  EXPECT_FALSE(is_history_behind(pool_with(kept), status_of(3, 3, "True")));
+  EXPECT_FALSE(image_histories().is_behind(pool_with(kept), status_of(3, 3, "True")));
 }
 
 TEST(ImageHistory, OfNodesThatHadTheImageBeforeTakesNoTime) {
