@@ -303,6 +303,9 @@ TEST(Problems, AreToldApartByTheirCodes) {
   const std::map<std::string, std::string> except = {
       {"k8s/informer/watch_state.cpp", "API servers before 1.21 have no reason for it"}};
   read_all(shipped, [&](const std::string& path, int number, const std::string& line) {
+    // A search for words is quick, one for a pattern is not.
+    const auto has = [&](const char* word) { return line.find(word) != line.npos; };
+    if (!has("text") && !has("message()") && !has("what()") && !has("detail")) return;
     if (!except.contains(path) && std::regex_search(line, by_text))
       ADD_FAILURE() << path << ":" << number << ": " << line;
   });
@@ -339,7 +342,7 @@ TEST(Comments, WrapAtTheCodesHundredColumns) {
   std::vector<std::string> everything = shipped;
   everything.insert(everything.end(), {"tests", "bench"});
   read_all(everything, [&](const std::string& path, int number, const std::string& line) {
-    if (columns_of(line) > 100 && line.find('"') == std::string::npos &&
+    if (line.size() > 100 && columns_of(line) > 100 && line.find('"') == std::string::npos &&
         line.find("://") == std::string::npos && std::regex_search(line, comment))
       ADD_FAILURE() << path << ":" << number << ": " << columns_of(line) << " columns";
   });
@@ -359,11 +362,17 @@ TEST(Metrics, EachThatATableHasIsSetSomewhere) {
       unused.emplace(table + "::" + found[1].str(), path + ":" + std::to_string(number));
   });
   EXPECT_GT(unused.size(), 50u);
-  const std::regex use(R"re(\w+::\w+)re");
+  const auto in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   read_all(shipped, [&](const std::string& path, int, const std::string& line) {
     if (path.ends_with("metric_table.hpp")) return;
-    for (std::sregex_iterator at(line.begin(), line.end(), use), end; at != end; ++at)
-      unused.erase(at->str());
+    for (std::size_t at = line.find("::"); at != line.npos; at = line.find("::", at + 2)) {
+      std::size_t begin = at, end = at + 2;
+      while (begin > 0 && in_word(line[begin - 1])) --begin;
+      while (end < line.size() && in_word(line[end])) ++end;
+      unused.erase(line.substr(begin, end - begin));
+    }
   });
   for (const auto& [name, where] : unused) ADD_FAILURE() << where << ": nobody sets " << name;
 }

@@ -3,6 +3,7 @@
 
 #include "formats/digest.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "reactor/turn.hpp"
 #include "tests/hostile/counted.hpp"
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/reactor/run.hpp"
@@ -11,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -558,6 +561,31 @@ TEST_F(Fleet, OneServerUnderTwoNamesIsKnownByItsAddressWhereItsUidIsNotRead) {
     co_await l.sleep_for(2s);
     EXPECT_EQ(joined(x.where), "a c ");
   });
+}
+
+TEST_F(Fleet, OtherNamesOfServersAreLookedForInPieces) {
+  std::map<std::string, std::uint64_t> told_in_turn;
+  fleet_options o;
+  o.on_names = [&](cluster& c) { told_in_turn[c.name()] = reactor::turn::number().value(); };
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    k8s::fleet f(l, o, reactor::logger());
+    const auto reached_at = [](const std::string& host) {
+      connection to;
+      to.server = "http://" + host + ":6443";
+      return to;
+    };
+    for (const char* name : {"a1", "a2"}) f.add(name, reached_at("first"));
+    for (int i = 0; i < 2'000; ++i) f.add("m" + std::to_string(i), reached_at(std::to_string(i)));
+    for (const char* name : {"z1", "z2"}) f.add(name, reached_at("last"));
+    co_await l.sleep_for(2s);
+    // Their other names act now: the first and the last that are looked at.
+    for (const char* name : {"a1", "z1"})
+      f.add(name, reactor::make_fault(reactor::errc::malformed, "read", "it is no kubeconfig"));
+    co_await l.sleep_for(2s);
+    co_await f.stop();
+  });
+  ASSERT_TRUE(told_in_turn.contains("a2") && told_in_turn.contains("z2"));
+  EXPECT_GE(told_in_turn["z2"], told_in_turn["a2"] + 3) << "2,000 names were one turn's work";
 }
 
 /// A server that says that it has another one's UID, and what it answers when it is to prove that.
