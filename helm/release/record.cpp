@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace helm::release {
 namespace {
@@ -54,7 +55,9 @@ public:
   void texts_unless_empty(std::string_view name, const std::vector<std::string>& all) {
     if (!all.empty()) raw(name, json_text(value::strings(all)));
   }
-  std::string close() { return std::move(out_) + "}"; }
+  std::string close() { return take() + "}"; }
+  /// What was written so far; it goes on behind that.
+  std::string take() { return std::exchange(out_, {}); }
 
 private:
   std::string out_ = "{";
@@ -274,8 +277,21 @@ std::string json_time(const go_time& t) {
   return is_zero(t) ? std::string() : format_time(t, nanosecond_layout);
 }
 
-outcome<std::string> write_record(const record& r, record_parts parts,
-                                  const std::string& resources) {
+std::string record_text::whole() const {
+  object_text o;
+  o.text_unless_empty("manifest", manifest);
+  if (!hooks.empty()) {
+    std::vector<std::string> items;
+    for (const auto& h : hooks) items.push_back(hook_text(h));
+    o.raw("hooks", list_text(items));
+  }
+  std::string own = o.take();
+  own[0] = ',';
+  return before + (own.size() > 1 ? own : std::string()) + after;
+}
+
+outcome<record_text> write_record_in_parts(const record& r, record_parts parts,
+                                           const std::string& resources) {
   try {
     object_text info;
     info.text("first_deployed", json_time(r.first_deployed));
@@ -290,19 +306,25 @@ outcome<std::string> write_record(const record& r, record_parts parts,
     o.raw("info", info.close());
     if (r.origin && parts == record_parts::all) o.raw("chart", chart_text(*r.origin));
     if (r.config.size() > 0) o.raw("config", json_text(r.config));
-    o.text_unless_empty("manifest", r.manifest);
-    if (!r.hooks.empty()) {
-      std::vector<std::string> items;
-      for (const auto& h : r.hooks) items.push_back(hook_text(h));
-      o.raw("hooks", list_text(items));
-    }
+    record_text out;
+    out.before = o.take();
+    out.manifest = r.manifest;
+    out.hooks = r.hooks;
     o.number_unless_zero("version", r.revision);
     o.text_unless_empty("namespace", r.ns);
     o.text_unless_empty("apply_method", r.apply_method);
-    return o.close();
+    out.after = o.close();
+    return out;
   } catch (const codec_failure& f) {
     return problem{f.text};
   }
+}
+
+outcome<std::string> write_record(const record& r, record_parts parts,
+                                  const std::string& resources) {
+  auto written = write_record_in_parts(r, parts, resources);
+  if (!written) return written.error();
+  return written->whole();
 }
 
 outcome<std::string> write_chart(const chart& c) {

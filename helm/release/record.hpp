@@ -73,6 +73,17 @@ enum class record_parts : std::uint8_t { all, without_chart };
 /// `resources` is info.resources as JSON, what the cluster has of the release: shown, never stored.
 outcome<std::string> write_record(const record& r, record_parts parts = record_parts::all,
                                   const std::string& resources = {});
+/// The same in parts: what a record shares with others is written, what is its own and may be long
+/// is copied, so that another thread can write it.
+struct record_text {
+  std::string before, manifest;
+  std::vector<recorded_hook> hooks;
+  std::string after;
+  /// write_record's text.
+  std::string whole() const;
+};
+outcome<record_text> write_record_in_parts(const record& r, record_parts parts = record_parts::all,
+                                           const std::string& resources = {});
 /// The chart of a record, as it stands in one.
 outcome<std::string> write_chart(const chart& c);
 /// Reads records of Helm 3 and 4; members it does not know are passed over.
@@ -81,7 +92,7 @@ outcome<record> read_record(std::string_view json);
 
 /// The text that is stored: base64 of the gzipped JSON.
 outcome<std::string> encode_record(const record& r);
-/// The same of a record that was written already. Packing takes a millisecond: for loop::offload.
+/// The same of a record that was written already. For loop::offload.
 std::string pack_record(const std::string& written);
 /// Also reads what was stored without compression.
 /// Errors   damaged base64, gzip or JSON; more than 64 MiB unpacked.

@@ -53,16 +53,16 @@ struct cluster_records::body {
   std::string digest;
 };
 
-/// What a record shares with others is written on the loop, and packed on the worker.
+/// What a record shares with others is written on the loop, the rest and what is packed on a worker.
 awaitable<outcome<cluster_records::body>> cluster_records::body_of(const record& r,
                                                                    const char* stamp) {
-  auto written = write_record(r);
+  auto written = write_record_in_parts(r);
   if (!written) co_return written.error();
   struct packed_text {
     std::string text, digest;
   };
   const auto pack = [](const auto& text, bool twice) {
-    std::string once = pack_record(text);
+    std::string once = pack_record(text.whole());
     packed_text out{twice ? formats::encode_base64(once) : std::move(once), {}};
     out.digest = formats::sha256_hex(out.text);
     return out;
