@@ -100,7 +100,8 @@ void add_reach(std::vector<pack>& all) {
       {"a view behind its end", "units[1e9] or units[2 ^ 53] or units[1 / 0]"},
       {"a view at not-a-number", "units[0 / 0]"},
       {"a view between two", "units[1.5]"},
-      {"setmetatable on a view", "setmetatable(units, {})"},
+      // A hook that is given plain data has a copy of its own.
+      {"setmetatable on a view", "type(units) == 'userdata' and setmetatable(units, {}) or nil"},
       {"setmetatable on a text", "setmetatable('x', {})"},
       {"setmetatable on the globals", "setmetatable(_G, {})"},
       {"an address in a text",

@@ -1,3 +1,4 @@
+// Longer than most files: JSON as Go's encoding/json writes and reads it, which share their rules.
 #include "formats/json/json.hpp"
 
 #include "formats/base64.hpp"

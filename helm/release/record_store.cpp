@@ -53,7 +53,7 @@ struct cluster_records::body {
   std::string digest;
 };
 
-/// What a record shares with others is written on the loop, the rest and what is packed on a worker.
+/// What a record shares with others is written on the loop, the rest on a worker, which packs it.
 awaitable<outcome<cluster_records::body>> cluster_records::body_of(const record& r,
                                                                    const char* stamp) {
   auto written = write_record_in_parts(r);

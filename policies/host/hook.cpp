@@ -3,6 +3,7 @@
 #include "policies/host/record/record.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -63,9 +64,8 @@ std::string words_for(const shape& s) {
 std::string heading_link(std::string text) {
   const auto at = text.find("](#");
   if (at == std::string::npos) return text;
-  for (std::size_t i = at + 3; i < text.size() && text[i] != ')'; ++i) {
-    if (text[i] == ' ') text[i] = '-';
-  }
+  for (std::size_t i = at + 3; i < text.size() && text[i] != ')'; ++i)
+    text[i] = text[i] == ' ' ? '-' : static_cast<char>(std::tolower(text[i]));
   return text;
 }
 

@@ -423,7 +423,7 @@ std::vector<policies::hook> train_hooks() {
   };
   shape project = record_shape(
       "project and its files",
-      {{"project", text_shape(), "its name"},
+      {{"project", text_shape(), "its name", {}, false, value(std::string())},
        {"files", map_shape(text_shape()), "texts by their names; none: which are to be read?"}});
   std::vector<policies::hook> all;
   all.push_back(about_train(hook::check, "does what is pinned fit together?", typical_train()));

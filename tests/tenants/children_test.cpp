@@ -528,7 +528,7 @@ TEST_F(ChartChildren, KeepNoMoreOfAnIndexThanAChartsVersionsNeed) {
       job.shown = "test";
       job.memory_bytes = 32u << 20;
       index_stream index(l, std::move(job));
-      std::string text = "entries:\n  web:\n";
+      std::string text = "apiVersion: v1\nentries:\n  web:\n";
       for (int i = 0; i < 300; ++i)
         text += "  - {name: web, version: 1.2." + std::to_string(i) + ", urls: [\"" +
                 std::string(of_each, 'u') + "\"]}\n";
