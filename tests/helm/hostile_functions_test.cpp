@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -215,20 +216,22 @@ std::string largest_call_of(std::string_view name, const value& values) {
 TEST_P(EveryHostileFunction, EndsWithWhatItsPartnersMade) {
   const bool all = std::getenv("WINDLASS_ALL_PAIRS") != nullptr;
   const std::vector<std::string_view> names = function_names();
-  std::vector<std::string> made;
-  {
+  const value values = hostile_values();
+  std::map<std::size_t, std::string> made;  // of the partners that this share has
+  const auto made_by = [&](std::size_t partner) -> const std::string& {
+    const auto [at, is_new] = made.try_emplace(partner);
     const reactor::memory_may_be_refused here;
-    const value values = hostile_values();
-    for (const auto name : names) made.push_back(largest_call_of(name, values));
-  }
-  const std::size_t partners = all ? names.size() : 4;
+    if (is_new) at->second = largest_call_of(names[partner], values);
+    return at->second;
+  };
+  const std::size_t partners = all ? names.size() : 2;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i % shares != GetParam()) continue;
     const function& f = *find_function(names[i]);
     std::vector<std::string> actions;
     for (std::size_t n = 1; n <= partners; ++n) {
       // Steps that share no factor with the count of functions reach each of them.
-      const std::string& by = made[(i + n * 37) % names.size()];
+      const std::string& by = made_by((i + n * 37) % names.size());
       for (std::size_t at = 0; at < f.count && !by.empty(); ++at) {
         std::string call(names[i]);
         for (std::size_t j = 0; j < f.count; ++j)
