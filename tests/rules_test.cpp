@@ -77,8 +77,8 @@ const std::vector<rule> rules = {
      {{"reactor/http/authorization.cpp", "makes it"}}},
 };
 
-/// An informer that has no log tells nobody that a server's history went back. Most options are
-/// made by all_of() and only(), which ask for one.
+/// An informer without a log cannot say that a server's history went back. Most options are made by
+/// all_of() and only(), which ask for a log.
 TEST(Rules, EveryInformerHasALog) {
   const std::regex made(R"(^ *(?:k8s::)?informer_options (\w+);)");
   std::map<std::string, std::string> waiting;  // file → the options that have no log yet

@@ -126,6 +126,30 @@ std::string mapped(std::string_view s, F f) {
   return out;
 }
 
+/// Without the runes at both ends of which `goes` is true; an invalid byte is rune_error.
+template <class Goes>
+std::string_view trimmed(std::string_view s, Goes goes) {
+  while (!s.empty()) {
+    const auto d = decode_rune(s);
+    if (!goes(d.rune)) break;
+    s.remove_prefix(static_cast<std::size_t>(d.size));
+  }
+  while (!s.empty()) {
+    std::size_t back = 1;
+    while (back < s.size() && back < 4 &&
+           (static_cast<unsigned char>(s[s.size() - back]) & 0xc0) == 0x80)
+      ++back;
+    auto d = decode_rune(s.substr(s.size() - back));
+    if (static_cast<std::size_t>(d.size) != back) {
+      d = {rune_error, 1};
+      back = 1;
+    }
+    if (!goes(d.rune)) break;
+    s.remove_suffix(back);
+  }
+  return s;
+}
+
 }  // namespace
 
 std::string to_valid_utf8(std::string_view s) {
@@ -208,21 +232,7 @@ std::string quote_rune(char32_t r, quoting how) {
 }
 
 std::string_view trim_space(std::string_view s) {
-  while (!s.empty()) {
-    auto d = decode_rune(s);
-    if (!is_space(d.rune)) break;
-    s.remove_prefix(static_cast<std::size_t>(d.size));
-  }
-  while (!s.empty()) {
-    std::size_t back = 1;
-    while (back < s.size() && back < 4 &&
-           (static_cast<unsigned char>(s[s.size() - back]) & 0xc0) == 0x80)
-      ++back;
-    auto d = decode_rune(s.substr(s.size() - back));
-    if (static_cast<std::size_t>(d.size) != back || !is_space(d.rune)) break;
-    s.remove_suffix(back);
-  }
-  return s;
+  return trimmed(s, is_space);
 }
 
 std::string_view trim_set(std::string_view s, std::string_view cutset) {
@@ -233,25 +243,7 @@ std::string_view trim_set(std::string_view s, std::string_view cutset) {
     c.remove_prefix(static_cast<std::size_t>(d.size));
   }
   std::sort(set.begin(), set.end());
-  while (!s.empty()) {
-    auto d = decode_rune(s);
-    if (!std::binary_search(set.begin(), set.end(), d.rune)) break;
-    s.remove_prefix(static_cast<std::size_t>(d.size));
-  }
-  while (!s.empty()) {
-    std::size_t back = 1;
-    while (back < s.size() && back < 4 &&
-           (static_cast<unsigned char>(s[s.size() - back]) & 0xc0) == 0x80)
-      ++back;
-    auto d = decode_rune(s.substr(s.size() - back));
-    if (static_cast<std::size_t>(d.size) != back) {
-      d = {rune_error, 1};
-      back = 1;
-    }
-    if (!std::binary_search(set.begin(), set.end(), d.rune)) break;
-    s.remove_suffix(back);
-  }
-  return s;
+  return trimmed(s, [&](char32_t r) { return std::binary_search(set.begin(), set.end(), r); });
 }
 
 std::size_t find_text(std::string_view s, std::string_view what, std::size_t from) {
