@@ -301,8 +301,11 @@ private:
                                            probes_.address()};
     r.argv.insert(r.argv.end(), program.begin(), program.end());
     r.environment.emplace();
-    for (char** one = environ; *one; ++one) r.environment->emplace_back(*one);
-    r.environment->push_back("SSL_CERT_FILE=" + trusted.string());
+    // Once: of two a program takes the first, and the shell that enters a group the last.
+    constexpr std::string_view trust = "SSL_CERT_FILE=";
+    for (char** one = environ; *one; ++one)
+      if (!std::string_view(*one).starts_with(trust)) r.environment->emplace_back(*one);
+    r.environment->push_back(std::string(trust) + trusted.string());
     const int log = ::open(log_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     r.out = r.err = log;
     auto started = reactor::spawn(std::move(r));
