@@ -153,9 +153,7 @@ text_result columns_text(const json::object& document, const output_choice& choi
       if (!found) return "custom column " + c.head + ": " + found.error();
       std::string cell;
       for (const json::value* v : *found)
-        cell += (cell.empty() ? "" : ",") + (v->is_string() ? std::string(v->get_string())
-                                             : v->is_null() ? std::string("<none>")
-                                                            : json::serialize(*v));
+        cell += (cell.empty() ? "" : ",") + formats::cell_text(*v);
       cells.emplace_back(found->empty() ? std::string("<none>") : cell);
     }
     t.row(std::move(cells));

@@ -2,12 +2,15 @@
 // the nodes, which nothing else sees, so they stay in one file.
 #include "formats/json/path.hpp"
 
+#include "formats/go/literal.hpp"
+#include "formats/json/json.hpp"
+
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -277,18 +280,75 @@ std::string kind_of(const json::value& v) {
   return v.is_double() ? "float64" : "int64";
 }
 
-/// As kubectl prints it beside text.
-void append_plain(std::string& out, const json::value& v) {
-  if (const auto* s = v.if_string()) {
-    out += std::string_view(*s);
-  } else if (const auto* d = v.if_double(); d && std::abs(*d) < 1e21) {
-    std::array<char, 32> text;
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), *d).ptr;
-    out.append(text.data(), end);
+std::map<std::string_view, const json::value*> sorted_members(const json::object& o) {
+  std::map<std::string_view, const json::value*> out;
+  for (const auto& [key, member] : o) out.emplace(key, &member);
+  return out;
+}
+
+/// As encoding/json writes it: keys sorted, whole numbers with all their digits.
+void append_json(std::string& out, const json::value& v) {
+  if (const auto* o = v.if_object()) {
+    out += '{';
+    for (bool first = true; const auto& [key, member] : sorted_members(*o)) {
+      if (!std::exchange(first, false)) out += ',';
+      out += *write_json(value(key));
+      out += ':';
+      append_json(out, *member);
+    }
+    out += '}';
+  } else if (const auto* a = v.if_array()) {
+    out += '[';
+    for (bool first = true; const json::value& element : *a) {
+      if (!std::exchange(first, false)) out += ',';
+      append_json(out, element);
+    }
+    out += ']';
+  } else if (const auto* s = v.if_string()) {
+    out += *write_json(value(std::string_view(*s)));
+  } else if (const auto* d = v.if_double()) {
+    out += json_number(*d);
   } else {
     out += json::serialize(v);
   }
   if (out.size() > longest_text) throw path_problem{"the result is longer than 64 MiB"};
+}
+
+/// As kubectl prints it beside text.
+void append_plain(std::string& out, const json::value& v, json_path::numbers are) {
+  if (const auto* s = v.if_string())
+    out += std::string_view(*s);
+  else if (v.is_double() || (v.is_number() && are == json_path::numbers::all_float))
+    out += format_float(v.to_number<double>());
+  else
+    append_json(out, v);
+  if (out.size() > longest_text) throw path_problem{"the result is longer than 64 MiB"};
+}
+
+/// As Go prints it with %v.
+void append_bare(std::string& out, const json::value& v) {
+  const auto joined = [&out](const auto& members, const auto& append) {
+    for (bool first = true; const auto& member : members) {
+      if (!std::exchange(first, false)) out += ' ';
+      append(member);
+    }
+    out += ']';
+  };
+  if (const auto* o = v.if_object()) {
+    out += "map[";
+    joined(sorted_members(*o), [&out](const auto& member) {
+      out += member.first;
+      out += ':';
+      append_bare(out, *member.second);
+    });
+  } else if (const auto* a = v.if_array()) {
+    out += '[';
+    joined(*a, [&out](const json::value& element) { append_bare(out, element); });
+  } else if (v.is_null()) {
+    out += "<nil>";
+  } else {
+    append_plain(out, v, json_path::numbers::typed);
+  }
 }
 
 /// Less than, equal, greater: -1, 0, 1.
@@ -480,13 +540,14 @@ reactor::result<json_path, std::string> json_path::parse_relaxed(std::string_vie
   return parse("{." + std::string(inner) + "}");
 }
 
-reactor::result<std::string, std::string> json_path::text(const json::value& root) const {
+reactor::result<std::string, std::string> json_path::text(const json::value& root,
+                                                          numbers are) const {
   std::string out;
-  const auto print = [&out](const found_values& found) {
+  const auto print = [&out, are](const found_values& found) {
     bool first = true;
     for (const json::value* v : found) {
       if (!std::exchange(first, false)) out += ' ';
-      append_plain(out, *v);
+      append_plain(out, *v, are);
     }
   };
   try {
@@ -496,6 +557,15 @@ reactor::result<std::string, std::string> json_path::text(const json::value& roo
     return reactor::result<std::string, std::string>(boost::system::in_place_error,
                                                      std::move(p.text));
   }
+}
+
+std::string cell_text(const json::value& v) {
+  std::string out;
+  if (v.is_null())
+    out = "<none>";
+  else
+    append_bare(out, v);
+  return out;
 }
 
 reactor::result<std::vector<const json::value*>, std::string> json_path::find(

@@ -24,9 +24,13 @@ public:
   /// One path as --sort-by and custom-columns take it: `name`, `.name`, `{name}` or `{.name}`.
   static reactor::result<json_path, std::string> parse_relaxed(std::string_view text);
 
+  /// Whole numbers are int64 to kubectl, which reads JSON, and float64 to who reads YAML as Helm
+  /// does: 10000000 and 1e+07. Within objects and lists there is no difference.
+  enum class numbers : bool { typed, all_float };
   /// The template's text for `root`: values of one action with a space between them, objects and
   /// lists as JSON. Errors: a sentence, "array index out of bounds: index 9, length 3".
-  reactor::result<std::string, std::string> text(const boost::json::value& root) const;
+  reactor::result<std::string, std::string> text(const boost::json::value& root,
+                                                 numbers are = numbers::typed) const;
   /// What the paths of the template find. Lifetime: views of `root` and of this.
   reactor::result<std::vector<const boost::json::value*>, std::string> find(
       const boost::json::value& root) const;
@@ -36,5 +40,8 @@ public:
 private:
   std::vector<std::shared_ptr<const node>> nodes_;
 };
+
+/// One value that a path found, as kubectl's custom-columns show it: map[a:1 b:2], [1 2], <none>.
+std::string cell_text(const boost::json::value& v);
 
 }  // namespace formats

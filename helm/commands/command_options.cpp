@@ -95,8 +95,7 @@ outcome<show_options> parse_show_arguments(std::span<const std::string> argument
   command_flags f;
   ignore_cluster_flags(f);
   add_chart_flags(f, o.origin);
-  if (!arguments.empty() && arguments[0] == "values")
-    f.unsupported("jsonpath", "print the values and take the part that you want, with yq for one");
+  if (!arguments.empty() && arguments[0] == "values") f.text("jsonpath", 0, o.json_path);
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
   static const std::map<std::string, show_part> parts{{"all", show_part::all},

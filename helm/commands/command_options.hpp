@@ -52,6 +52,7 @@ enum class show_part : unsigned char { all, chart, values, readme, crds };
 struct show_options {
   show_part part = show_part::all;
   std::string chart;
+  std::string json_path;  // of `show values`: what of them is shown; empty: the files
   chart_flags origin;
 };
 

@@ -3,6 +3,7 @@
 #include "formats/go/files.hpp"
 #include "formats/go/function_error.hpp"
 #include "formats/go/url.hpp"
+#include "formats/json/path.hpp"
 #include "formats/plain/path.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
@@ -14,6 +15,7 @@
 #include "helm/commands/post_renderer.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint.hpp"
+#include "helm/objects/manifest_reader.hpp"
 #include "helm/render/installation.hpp"
 #include "helm/render/manifest_text.hpp"
 #include "helm/render/manifests.hpp"
@@ -22,6 +24,8 @@
 #include "helm/values/render_values.hpp"
 #include "helm/values/set_values.hpp"
 #include "reactor/system/private_folder.hpp"
+
+#include <boost/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -314,6 +318,18 @@ command_result template_command(const template_options& o, const render_runtime&
   return result;
 }
 
+namespace {
+
+/// As Helm does: a path that does not fit the values shows nothing.
+outcome<std::string> values_at(const std::string& path, const value& values) {
+  const auto read = formats::json_path::parse(path);
+  if (!read) return problem{"error parsing jsonpath " + path + ": " + read.error()};
+  const auto text = read->text(objects::to_json(values), formats::json_path::numbers::all_float);
+  return text ? *text : std::string();
+}
+
+}  // namespace
+
 command_result show_command(const show_options& o, const peers& ask) {
   std::vector<std::string> notes;
   auto path = find_chart(o.chart, o.origin, ask.locate, notes);
@@ -324,6 +340,12 @@ command_result show_command(const show_options& o, const peers& ask) {
   auto c = load_chart(*path, notes);
   if (!c) return failure(c.error().text, r.err);
   for (const auto& n : notes) r.err += log_line(n);
+  if (!o.json_path.empty() && !(*c)->values.is_nil()) {
+    auto shown = values_at(o.json_path, (*c)->values);
+    if (!shown) return failure(shown.error().text, r.err);
+    r.out = *std::move(shown);
+    return r;
+  }
   bool all = o.part == show_part::all;
   if (all || o.part == show_part::chart) {
     auto meta = chart_value(**c, true).object()->field("Metadata");

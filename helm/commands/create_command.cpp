@@ -327,7 +327,7 @@ command_result create_command(std::span<const std::string> arguments) {
   command_flags f;
   ignore_cluster_flags(f);
   add_place_flags(f, unread);
-  f.unsupported("starter", "copy a chart of your own instead");
+  f.unsupported_with_value("starter", "copy a chart of your own instead");
   auto rest = f.parse(arguments);
   if (!rest) return usage_end(rest.error());
   if (rest->size() != 1)
@@ -343,6 +343,11 @@ command_result create_command(std::span<const std::string> arguments) {
   if (fs::exists(at, e) && !fs::is_directory(at, e))
     return failed("file " + at + " already exists and is not a directory");
   command_result done{"Creating " + rest->front() + "\n", "", 0};
+  if (const fs::path above = fs::path(at).parent_path(); !fs::exists(above, e)) {
+    done.err = "Error: stat " + above.string() + ": no such file or directory\n";
+    done.exit_code = 1;
+    return done;
+  }
   for (const auto& [path, text] : first_chart(name)) {
     const std::string file = at + "/" + path;
     if (fs::exists(file, e))

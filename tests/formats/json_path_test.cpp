@@ -87,6 +87,43 @@ TEST(JsonPath, AnswersAsKubectlDoes) {
   for (const row& r : rows) EXPECT_EQ(answer(r.path), r.says) << r.path;
 }
 
+// `kubectl label --local` and, where every number is a float, `helm show values --jsonpath`.
+TEST(JsonPath, WritesNumbersAndJsonAsGoDoes) {
+  const json::value root = json::parse(R"({"z": 1, "data": {"b": 1234567.5, "a": "<b>& é"},
+    "c": 1e30, "d": 10000000, "e": 0.00001234, "f": 999999.5, "g": 9007199254740993,
+    "h": [1.5, 10000000, null, {"y": 1e-7, "x": true}]})");
+  struct {
+    const char *path, *typed, *all_float;
+  } const rows[] = {
+      {"{.data}", R"({"a":"\u003cb\u003e\u0026 é","b":1234567.5})", nullptr},
+      {"{.data.a}", "<b>& é", nullptr},
+      {"{.data.b} {.c} {.e} {.f}", "1.2345675e+06 1e+30 1.234e-05 999999.5", nullptr},
+      {"{.d}", "10000000", "1e+07"},
+      {"{.g}", "9007199254740993", "9.007199254740992e+15"},
+      {"{.h}", R"([1.5,10000000,null,{"x":true,"y":1e-7}])", nullptr},
+      {"{.h[*]}", R"(1.5 10000000 null {"x":true,"y":1e-7})",
+       R"(1.5 1e+07 null {"x":true,"y":1e-7})"},
+  };
+  for (const auto& r : rows) {
+    const auto path = json_path::parse(r.path);
+    ASSERT_TRUE(path) << r.path;
+    EXPECT_EQ(*path->text(root), r.typed) << r.path;
+    EXPECT_EQ(*path->text(root, json_path::numbers::all_float), r.all_float ? r.all_float : r.typed)
+        << r.path;
+  }
+}
+
+TEST(JsonPath, ACellIsWrittenAsGoPrintsValues) {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"b": {"d": [1, "x", null]}, "a": true})", "map[a:true b:map[d:[1 x <nil>]]]"},
+      {"[1.5, 1e7]", "[1.5 1e+07]"},
+      {"null", "<none>"},
+      {"\"a b\"", "a b"},
+      {"[]", "[]"},
+  };
+  for (const auto& [text, cell] : rows) EXPECT_EQ(cell_text(json::parse(text)), cell) << text;
+}
+
 TEST(JsonPath, AColumnMayBeSpelledWithAndWithoutBraces) {
   for (const char* spelled :
        {"metadata.name", ".metadata.name", "{metadata.name}", "{.metadata.name}"}) {

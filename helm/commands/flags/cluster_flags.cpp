@@ -56,8 +56,8 @@ cluster_flags cluster_flags_from(const variables& of) {
 void add_cluster_flags(command_flags& f, cluster_flags& into) {
   f.general(true);
   declare(f, into);
-  f.unsupported("kube-as-user", std::string(no_impersonation));
-  f.unsupported("kube-as-group", std::string(no_impersonation));
+  f.unsupported_with_value("kube-as-user", std::string(no_impersonation));
+  f.unsupported_with_value("kube-as-group", std::string(no_impersonation));
   f.general(false);
 }
 

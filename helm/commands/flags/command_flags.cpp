@@ -180,6 +180,16 @@ void command_flags::changes_nothing() {
 }
 
 void command_flags::unsupported(std::string name, std::string why) {
+  auto wanted = std::make_shared<bool>(true);
+  flag(std::move(name), 0, *wanted);
+  one& f = all_.back();
+  f.info.fallback.clear();
+  f.info.is = flag_info::use::refused;
+  f.info.about = std::move(why);
+  f.wanted = std::move(wanted);
+}
+
+void command_flags::unsupported_with_value(std::string name, std::string why) {
   one& f = add(std::move(name), 0, takes::nothing, "", "", {});
   f.info.is = flag_info::use::refused;
   f.info.about = std::move(why);
@@ -209,9 +219,14 @@ outcome<std::vector<std::string>> command_flags::parse(
       auto name = a.substr(2, equals == a.npos ? a.npos : equals - 2);
       const auto* f = find([&](const one& o) { return o.info.name == name; });
       if (!f) return problem{"unknown flag: --" + name};
-      if (f->info.is == flag_info::use::refused)
+      if (f->info.is == flag_info::use::refused) {
+        if (f->wanted && equals != a.npos) {
+          if (auto wrong = give(*f, a.substr(equals + 1))) return *wrong;
+          if (!*f->wanted) continue;
+        }
         return problem{"flag --" + name + " is not supported by windlass: " + f->info.about,
                        problem_code::unsupported};
+      }
       std::string v = f->implied.value_or("true");
       if (equals != a.npos)
         v = a.substr(equals + 1);

@@ -56,8 +56,9 @@ public:
   /// nothing.
   void changes_nothing();
   /// Known to Helm and not to us; `why` ends the sentence "flag --x is not supported by windlass:
-  /// …".
+  /// …". A boolean that is given as false is what we do, and is taken.
   void unsupported(std::string name, std::string why);
+  void unsupported_with_value(std::string name, std::string why);
   /// What the flag that was declared last is for, where it is not what flag_words says of its name.
   void about(std::string words);
   /// From here on, or no longer, what is declared belongs to every command.
@@ -83,6 +84,7 @@ private:
     bool takes_value;
     std::optional<std::string> implied;
     reader read;
+    std::shared_ptr<const bool> wanted = {};  // of a boolean that is unsupported
   };
   enum class takes : std::uint8_t { nothing, value };
   one& add(std::string name, char brief, takes what, std::string type, std::string fallback,

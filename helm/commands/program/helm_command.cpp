@@ -1,5 +1,6 @@
 #include "helm/commands/program/helm_command.hpp"
 
+#include "app/nearest.hpp"
 #include "app/output.hpp"
 #include "helm/commands/about_commands.hpp"
 #include "helm/commands/commands.hpp"
@@ -62,9 +63,19 @@ int refuse(const helm::verb& v) {
   return wrong_usage;
 }
 
+/// In Helm's words and with its exit code.
 int unknown(const std::string& name) {
-  return complain("helm: there is no command \"" + name + "\"; `windlass helm help` lists them",
-                  wrong_usage);
+  std::string why = "Error: unknown flag: " + name;
+  if (!name.starts_with('-')) {
+    std::vector<std::string> known;
+    for (const helm::verb& v : helm::verbs())
+      if (v.family != helm::verb_family::refused && helm::words_of(v) == 1)
+        known.emplace_back(v.name);
+    why =
+        "Error: unknown command " + helm::quote(name) + " for \"helm\"" + did_you_mean(name, known);
+  }
+  write_bytes(STDERR_FILENO, why + "\nRun 'windlass helm --help' for usage.\n");
+  return failure;
 }
 
 /// `help …` and `… --help`.

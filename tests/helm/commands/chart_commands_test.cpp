@@ -193,6 +193,30 @@ TEST(ShowCommand, WritesCrdsAsTheyAre) {
       "Error: \"helm show crds\" requires 1 argument\n\nUsage:  helm show crds [CHART] [flags]\n");
 }
 
+TEST(ShowCommand, ShowsWhatAPathFindsInTheValues) {
+  const chart_folder c(files{{"values.yaml", "big: 10000000\nlist: [a, 1, {k: v}]\ntext: x\n"}});
+  const std::pair<const char*, const char*> rows[] = {
+      {"{.big}", "1e+07"},
+      {"{.list}", R"(["a",1,{"k":"v"}])"},
+      {"{.list[*]}", R"(a 1 {"k":"v"})"},
+      {"{.nope}", ""},
+      {"{.list[9]}", ""},
+      {"{.text}{\"\\n\"}", "x\n"},
+      {".text", ".text"},
+      {"", "big: 10000000\nlist: [a, 1, {k: v}]\ntext: x\n\n"},
+  };
+  for (const auto& [path, shown] : rows) {
+    const auto r = run({"show", "values", c.path(), "--jsonpath", path});
+    EXPECT_EQ(r.out, shown) << path;
+    EXPECT_EQ(r.exit_code, 0) << path << r.err;
+  }
+  const auto wrong = run({"show", "values", c.path(), "--jsonpath={"});
+  EXPECT_EQ(wrong.err, "Error: error parsing jsonpath {: unclosed action\n");
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(run({"show", "all", c.path(), "--jsonpath", "{.big}"}).err,
+            "Error: unknown flag: --jsonpath\n");
+}
+
 TEST(TemplateCommand, LeavesTheReleasesNameOutOfThePathsOfCrds) {
   const chart_folder c(files{{"crds/x.yaml", "kind: X\n"},
                              {"templates/t.yaml", "a: b\n"},
@@ -373,6 +397,17 @@ TEST(CommandFlags, ValuesOfFlagsWithoutEffectAreReadAllTheSame) {
   }
   for (const std::string flag : {"--timeout=5s", "--wait=t", "--burst-limit=7", "--qps=0.5"})
     EXPECT_EQ(run({"template", "r", c.path(), flag}).exit_code, 0) << flag;
+}
+
+TEST(CommandFlags, AnUnsupportedBooleanMayBeGivenAsFalse) {
+  const chart_folder c(files{});
+  for (const std::string flag : {"--validate", "--dependency-update", "--enable-dns"}) {
+    EXPECT_EQ(run({"template", "r", c.path(), flag}).exit_code, 2) << flag;
+    EXPECT_EQ(run({"template", "r", c.path(), flag + "=true"}).exit_code, 2) << flag;
+    EXPECT_EQ(run({"template", "r", c.path(), flag + "=false"}).exit_code, 0) << flag;
+    EXPECT_EQ(run({"template", "r", c.path(), flag + "=maybe"}).exit_code, 1) << flag;
+  }
+  EXPECT_EQ(run({"template", "r", c.path(), "--kube-as-user=false"}).exit_code, 2);
 }
 
 TEST(CommandFlags, OneThatIsGivenTwiceTakesTheLast) {

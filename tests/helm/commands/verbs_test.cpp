@@ -125,6 +125,10 @@ TEST(CreateCommand, OverwritesWhatIsThereAndSaysSo) {
 
   EXPECT_EQ(create_command(words{path + "/own.txt"}).err,
             "Error: file " + path + "/own.txt already exists and is not a directory\n");
+  const command_result nowhere = create_command(words{path + "/a/b"});
+  EXPECT_EQ(nowhere.err, "Error: stat " + path + "/a: no such file or directory\n");
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(path + "/a"));
   EXPECT_EQ(create_command(words{std::string(folder / "a b")}).err,
             "Error: chart name must match the regular expression \"^[a-zA-Z0-9._-]+$\"\n");
   EXPECT_EQ(create_command(words{std::string(251, 'a')}).err,
