@@ -47,6 +47,10 @@ formats::outcome<release::cluster_records::driver> chosen_driver() {
     return release::cluster_records::driver::secrets;
   if (name == "configmap" || name == "configmaps")
     return release::cluster_records::driver::config_maps;
+  if (name == "memory" || name == "sql")
+    return formats::problem{
+        "HELM_DRIVER=" + name + " is not supported by windlass: records are Secrets or ConfigMaps",
+        formats::problem_code::unsupported};
   return formats::problem{"unknown driver " + ("\"" + name + "\"")};
 }
 
