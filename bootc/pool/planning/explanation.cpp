@@ -72,7 +72,7 @@ struct reasons {
 
   void explain_skew(const member& m) const {
     const skew_rule::reason& why = skew.why(*m.skew);
-    d.hold_back(m.name, hold_code::version_skew, why.sentence, why.released_by);
+    d.hold_back(m.name, why.kind, why.sentence, why.released_by);
   }
 
   void explain_drain(const member& m, const drain_progress& drain) const {

@@ -164,20 +164,22 @@ void skew_rule::judge(draft& d, member& m) {
   if (!image_) {
     if (is_there) return;
     if (is_asking_)
-      return give_reason(m, {"the registry is asked which Kubernetes the image carries",
-                             "the registry answers, or fails to"});
+      return give_reason(m,
+                         {hold_code::version_lookup, std::string(hold_code::version_lookup.meaning),
+                          std::string(hold_code::version_lookup.released)});
     // A command that only looks asks no registry; the service notes what it found out.
     const auto noted = d.world.kubernetes.are_noted && m.object ? note_of(*m.object) : std::nullopt;
     if (noted && noted->code == hold_code::version_skew &&
         m.object->spec.desired_image == m.spec.desired_image)
-      give_reason(m, {noted->sentence, noted->released_by});
+      give_reason(m, {hold_code::version_skew, noted->sentence, noted->released_by});
     return;
   }
   std::string broken =
       is_control_plane(*m.node) ? broken_by_control_plane(*m.node) : broken_by_worker(*m.node);
   if (broken.empty()) return;
   d.look_again(d.world.now + look_at_servers_again);
-  if (!is_there) return give_reason(m, {std::move(broken), release_of_skew});
+  if (!is_there)
+    return give_reason(m, {hold_code::version_skew, std::move(broken), release_of_skew});
   // Known only since this node runs it. A pool that arrived is left alone: the others moved.
   if (!is_control_plane(*m.node) && d.pool.status.deployed_digest != d.goal.target.digest)
     m.moved_beyond = true;

@@ -19,10 +19,11 @@ public:
   void look_at(const draft& d, const k8s::node& node, const bootc_node* object);
   /// After the last of them.
   void judge(draft& d);
-  /// Whether the member must not move to the target; `m.skew` then says why.
+  /// Sets `m.skew` where the member must not move to the target.
   void judge(draft& d, member& m);
 
   struct reason {
+    hold_code::hold_kind kind;
     std::string sentence, released_by;
   };
   const reason& why(std::size_t which) const { return reasons_[which]; }

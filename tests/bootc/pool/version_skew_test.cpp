@@ -104,7 +104,7 @@ TEST(VersionSkewOfAPool, NobodyGoesWhileTheRegistryIsAskedForTheLabel) {
   skewed s;
   s.worker("w1", "v1.33.0");
   s.world.kubernetes.images[digest_of('b')].is_asking = true;
-  EXPECT_EQ(verdict(s.plan(), "w1"), "version-skew");
+  EXPECT_EQ(verdict(s.plan(), "w1"), "version-lookup");
   EXPECT_EQ(sentence_of(s.plan(), "w1"),
             "the registry is asked which Kubernetes the image carries");
   s.world.kubernetes.images[digest_of('b')].is_asking = false;
