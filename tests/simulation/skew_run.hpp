@@ -11,7 +11,7 @@ struct skew_outcome {
   std::vector<std::string> violations;
   std::size_t reboots = 0;
   std::size_t held = 0;      // nodes that were held by version-skew at the end of a release
-  std::string wrongly_held;  // a node that did not move although no rule is broken; or empty
+  std::string wrongly_held;  // why a node waits 20 minutes later, where no rule is broken; or empty
 };
 
 /// A cluster of control planes and workers in two pools, which releases move, some of them beyond

@@ -53,6 +53,12 @@ void skew_rule::range::add(const said& one) {
 
 void skew_rule::look_at(const draft& d, const k8s::node& node, const bootc_node* object) {
   const std::string& name = node.meta.name.str();
+  // A command that only looks asks no registry; of each pool the service notes on one node what it
+  // found out.
+  if (d.world.kubernetes.are_noted && object && d.owns(*object) &&
+      object->spec.desired_image == d.goal.pinned)
+    if (const auto noted = note_of(*object); noted && noted->code == hold_code::version_skew)
+      noted_ = {hold_code::version_skew, noted->sentence, noted->released_by};
   const auto kubelet = k8s::skew::parse_version(node.kubelet_version);
   const auto proxy = k8s::skew::parse_version(node.kube_proxy_version);
   if (kubelet && is_control_plane(node))
@@ -167,11 +173,7 @@ void skew_rule::judge(draft& d, member& m) {
       return give_reason(m,
                          {hold_code::version_lookup, std::string(hold_code::version_lookup.meaning),
                           std::string(hold_code::version_lookup.released)});
-    // A command that only looks asks no registry; the service notes what it found out.
-    const auto noted = d.world.kubernetes.are_noted && m.object ? note_of(*m.object) : std::nullopt;
-    if (noted && noted->code == hold_code::version_skew &&
-        m.object->spec.desired_image == m.spec.desired_image)
-      give_reason(m, {hold_code::version_skew, noted->sentence, noted->released_by});
+    if (!noted_.sentence.empty()) give_reason(m, noted_);
     return;
   }
   std::string broken =

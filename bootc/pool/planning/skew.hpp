@@ -46,6 +46,7 @@ private:
   range kubelets_, proxies_;  // of workers
   std::optional<said> image_, booted_;
   bool is_asking_ = false;
+  reason noted_{hold_code::version_skew, {}, {}};
   std::vector<reason> reasons_;
 };
 

@@ -267,7 +267,7 @@ TEST(VersionSkewOfAPool, APolicyThatNamesANodeDoesNotMoveIt) {
 
 TEST(VersionSkewOfAPool, WhoOnlyLooksShowsWhatTheServiceNoted) {
   skewed s;
-  s.worker("w1", "v1.33.0");
+  s.worker("w1", "v1.33.0").worker("w2", "v1.33.0");
   auto& object = const_cast<bootc_node&>(*s.world.bootc_nodes[0]);
   object.meta.annotations = with(with({}, std::string(names::hold), "version-skew"),
                                  std::string(names::hold_reason), "as the service said");
@@ -275,6 +275,7 @@ TEST(VersionSkewOfAPool, WhoOnlyLooksShowsWhatTheServiceNoted) {
   s.world.kubernetes.are_noted = true;
   EXPECT_EQ(verdict(s.plan(), "w1"), "version-skew");
   EXPECT_EQ(sentence_of(s.plan(), "w1"), "as the service said");
+  EXPECT_EQ(sentence_of(s.plan(), "w2"), "as the service said") << "one node speaks for the pool";
 }
 
 }  // namespace
