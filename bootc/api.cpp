@@ -9,6 +9,7 @@
 #include "bootc/pool/others/published_policy.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "bootc/registry_settings.hpp"
+#include "bootc/tags/image_versions.hpp"
 #include "bootc/tags/tag_watcher.hpp"
 #include "formats/digest.hpp"
 #include "k8s/fleet/fleet.hpp"
@@ -46,6 +47,7 @@ public:
         identity_(s.identity),
         assumed_(s.assumed),
         tags_(h.loop, s.tags ? *s.tags : reader_, {.interval = s.tag_interval}, h.log),
+        images_(h.loop, s.tags ? *s.tags : reader_, s.kubernetes_labels, h.log),
         rows_(h.metrics, std::string(api_name)),
         policy_(h.loop, h.packs,
                 {.labels_of = [this](const std::string& name) { return labels_of(name); },
@@ -62,6 +64,7 @@ public:
     if (house_.does == units::mode::look && house_.shows == units::verdicts::published)
       o.policy = &published_;
     o.tags = &tags_;
+    o.images = &images_;
     o.assumed = assumed_;
     o.operator_ns = o.lease_ns = operator_ns_;
     o.identity = identity_;
@@ -135,6 +138,7 @@ private:
   std::string operator_ns_, identity_;
   std::shared_ptr<const units::assumed_targets> assumed_;
   tag_watcher tags_;
+  image_versions images_;
   units::row_budget rows_;
   pack_rollout_policy policy_;
   published_policy published_;

@@ -12,7 +12,10 @@ struct settings {
   registry::tag_reader_options registries;
   std::string operator_ns = "bootc-operator";  // of pull secrets, on each cluster
   std::string identity;                        // of this process, in Leases
-  registry::tag_source* tags = nullptr;        // asked instead of registries; outlives everything
+  /// Labels and annotations of images that say which Kubernetes they carry; none: no registry is
+  /// asked for them.
+  std::vector<std::string> kubernetes_labels = {};
+  registry::tag_source* tags = nullptr;  // asked instead of registries; outlives everything
   /// `plan --image`: pools are planned with another image. Null: as they are.
   std::shared_ptr<const units::assumed_targets> assumed = {};
 };

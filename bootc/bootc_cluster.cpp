@@ -4,6 +4,7 @@
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/pool/news.hpp"
+#include "bootc/tags/image_versions.hpp"
 #include "bootc/tags/tag_watcher.hpp"
 #include "k8s/client/client.hpp"
 
@@ -60,6 +61,9 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
       other_(options_.lease_ns.empty() ? std::nullopt
                                        : std::make_optional<other_operator>(
                                              l, api, options_.lease_ns, options_.identity)),
+      servers_(options_.discovery
+                   ? std::make_optional<k8s::skew::server_versions>(l, *options_.discovery)
+                   : std::nullopt),
       reconciler_(l, api,
                   cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects(),
                                 copied_bootc_nodes_, copied_nodes_},
@@ -81,6 +85,11 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.events = options_.events;
                     s.assumed = options_.assumed;
                     s.tags = options_.tags;
+                    s.images = options_.images;
+                    s.servers = servers_ ? &*servers_ : nullptr;
+                    s.start = [this](std::string name, awaitable<void> question) {
+                      if (!stopping_) tasks_.start(std::move(name), std::move(question));
+                    };
                     s.secrets = secrets_ ? &*secrets_ : nullptr;
                     s.other = other_ ? &*other_ : nullptr;
                     s.wake = [this](const std::string& pool) { controller_.add(pool); };
@@ -128,6 +137,7 @@ awaitable<void> bootc_cluster::stop() {
   stopping_ = true;
   co_await tasks_.cancel_and_join();
   co_await controller_.stop();
+  if (options_.images) options_.images->leave_all(options_.name + "/");
   if (options_.tags) co_await options_.tags->leave_all(options_.name + "/");
   if (secrets_) co_await secrets_->stop();
   co_await drains_.stop();
@@ -276,7 +286,9 @@ std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::opti
     // reads no Secret, and takes no service of ours for another operator.
     if (!o.assumed || o.assumed->by_row.empty()) o.tags = nullptr;
     o.operator_ns.clear(), o.lease_ns.clear();
+    o.images = nullptr;
   }
+  o.discovery = &on.discovery();
   o.is_current = [&on] { return on.is_live(); };
   o.attend = [&on](k8s::attention how) { on.attend(how); };
   auto part = std::make_unique<bootc_cluster>(on.loop(), on.api(), std::move(o));

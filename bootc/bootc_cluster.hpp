@@ -10,6 +10,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
+#include "k8s/skew/server_versions.hpp"
 #include "reactor/gate.hpp"
 
 #include <array>
@@ -46,7 +47,9 @@ public:
     /// Of this process's pod, which no drain evicts; empty outside of a pod.
     std::string own_pod_uid;
     std::shared_ptr<const units::assumed_targets> assumed = {};  // images that plans assume
-    tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
+    tag_watcher* tags = nullptr;          // of the process, outlives it; none: no registry is asked
+    image_versions* images = nullptr;     // the same, of what images carry
+    k8s::discovery* discovery = nullptr;  // of the cluster, outlives it; none: no server is asked
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted
     reactor::logger log;
@@ -71,8 +74,8 @@ public:
   std::size_t slotted(const std::string& pool) const;
   /// What the next pass of this pool would do and why each unit waits; with `all_staged` who
   /// would go first once all nodes have the image.
-  awaitable<std::optional<rollout_plan>> preview(
-      std::string pool, plan_view of = plan_view::as_it_is);
+  awaitable<std::optional<rollout_plan>> preview(std::string pool,
+                                                 plan_view of = plan_view::as_it_is);
   /// Lists afresh and names what differs from the views; for tests, at a moment when nothing
   /// changes.
   awaitable<k8s::result<std::vector<std::string>>> differences();
@@ -114,6 +117,7 @@ private:
   drains drains_;
   std::optional<pull_secrets> secrets_;
   std::optional<other_operator> other_;
+  std::optional<k8s::skew::server_versions> servers_;
   node_pool_reconciler reconciler_;
   k8s::controller<std::string> controller_;
   copies<bootc_node> copied_bootc_nodes_;

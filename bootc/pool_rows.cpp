@@ -87,6 +87,7 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   row.capacity = now.capacity;
   row.occupied = now.occupied;
   row.halted = now.halted;
+  if (!now.kubernetes.contradiction.empty()) row.notes.push_back(now.kubernetes.contradiction);
   units::add_problems(row.problems, pool_conditions, now.status.conditions);
   row.holds = std::move(now.holds);
   for (const action& a : now.actions) row.actions.push_back({std::string(text(a.kind)), a.node});
@@ -126,7 +127,7 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
     if (assumed && asks)
       what_if = assumption_of(*assumed, reconciler_.tag_of(name), *now, *forecast);
     units::plan_row row = shown(name, *now, *forecast);
-    row.notes = std::move(what_if.notes);
+    for (std::string& note : what_if.notes) row.notes.push_back(std::move(note));
     row.steps = what_if.steps;
     row.unresolved = std::move(what_if.unresolved);
     row.is_absent = what_if.is_absent;

@@ -7,13 +7,27 @@
 
 #include <boost/json/object.hpp>
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace bootc {
 namespace {
 
 using answer = reactor::result<operator_config>;
+
+/// No standard has a name for it.
+constexpr std::array<std::string_view, 4> usual_labels{
+    "windlass.dev/kubernetes", "io.kubernetes.version", "kubernetes.version",
+    "io.openshift.build.versions"};
+
+std::string usual_names() {
+  std::string out;
+  for (const std::string_view name : usual_labels)
+    out += (out.empty() ? "" : ", ") + std::string(name);
+  return out;
+}
 
 reactor::awaitable<answer> at_home(k8s::client& home, const reactor::logger& log) {  // borrowed
   auto config = co_await load_operator_config(home);
@@ -35,6 +49,13 @@ units::api_setup declare_registries(app::flags& f) {
   const auto said = std::make_shared<registry_settings>();
   f.interval("--tag-resolution-interval", said->interval, "5m",
              "between two questions what a tag names: 5m, 1h30m");
+  f.value(
+       "--kubernetes-label", said->kubernetes_labels,
+       "a label or annotation of OS images that names the version of Kubernetes in them, instead "
+       "of " +
+           usual_names() + "; \"none\" asks no registry")
+      .takes("NAME")
+      .repeated();
   units::declare_lookup(f, *said);
   return [said](units::api& to, const units::process_facts& p) -> reactor::result<void> {
     auto all = p.home ? with_operator_config(p.loop, *p.home, *said, p.log)
@@ -90,6 +111,10 @@ settings settings_from(const registry_settings& said, const std::string& operato
   s.identity = identity;
   s.tag_interval = said.interval.value;
   set_lookup(s, said);
+  s.kubernetes_labels = said.kubernetes_labels;
+  if (s.kubernetes_labels.empty())
+    s.kubernetes_labels.assign(usual_labels.begin(), usual_labels.end());
+  if (s.kubernetes_labels == std::vector<std::string>{"none"}) s.kubernetes_labels.clear();
   return s;
 }
 

@@ -13,6 +13,7 @@ namespace bootc {
 /// What flags say about asking registries what tags name.
 struct registry_settings : units::registry_lookup {
   app::sourced<reactor::nanoseconds> interval{std::chrono::minutes(5)};
+  std::vector<std::string> kubernetes_labels;  // none: the usual ones
 };
 
 /// The flags, and the setup that gives the API what they and the BootcOperatorConfig at home say.

@@ -90,6 +90,8 @@ std::vector<std::shared_ptr<const rollout_input>> typical_rollouts() {
     f.clusters = {other, own};
     f.guards = {{"apps/v1/deployments/shop/web", {}, true, true, 3, 3},
                 {"example.com/v1/alerts/ceph", {}, false, false, 0, 0}};
+    f.image.kubernetes = "v1.34.2";
+    f.kubernetes = {"v1.34.1", "v1.34.1"};
     inputs.push_back(std::move(input));
   }
   return inputs;

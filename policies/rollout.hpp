@@ -50,6 +50,14 @@ struct guarded_object {
   std::uint64_t wanted = 0, available = 0;
 };
 
+/// What is known of Kubernetes' versions, as they were written: "v1.33.1+k3s1". Empty: unknown.
+struct image_facts {
+  std::string kubernetes;  // what the target's image carries
+};
+struct server_range {
+  std::string oldest, newest;  // of the cluster's API servers
+};
+
 /// The pool that is planned, and its surroundings.
 struct rollout_fleet {
   std::string api;  // whose units these are
@@ -66,6 +74,8 @@ struct rollout_fleet {
   std::vector<std::string> in_slots;  // names, sorted
   std::vector<rollout_cluster> clusters;
   std::vector<guarded_object> guards;
+  image_facts image;
+  server_range kubernetes;
 };
 
 struct rollout_input {

@@ -68,6 +68,24 @@ struct view_record<rollout_cluster> {
 };
 
 template <>
+struct view_record<image_facts> {
+  static constexpr const char* name = "target image";
+  static constexpr field fields[] = {
+      field_of<&image_facts::kubernetes>(
+          "kubernetes", "the version of Kubernetes in it, such as v1.33.1+k3s1; empty: unknown"),
+  };
+};
+
+template <>
+struct view_record<server_range> {
+  static constexpr const char* name = "server versions";
+  static constexpr field fields[] = {
+      field_of<&server_range::oldest>("oldest", "version, such as v1.33.1; empty: unknown"),
+      field_of<&server_range::newest>("newest", "version; empty: unknown"),
+  };
+};
+
+template <>
 struct view_record<rollout_fleet> {
   static constexpr const char* name = "fleet";
   static constexpr field fields[] = {
@@ -96,6 +114,10 @@ struct view_record<rollout_fleet> {
           "clusters", "the pool of that name on every cluster that has one, this one too"),
       field_of<&rollout_fleet::guards>(
           "guards", "the objects that its annotation windlass.dev/guard-objects names"),
+      field_of<&rollout_fleet::image>("image", "the one that the pool's nodes should run"),
+      field_of<&rollout_fleet::kubernetes>(
+          "kubernetes",
+          "of the cluster's API servers; the version skew policy is kept whatever a pack answers"),
   };
 };
 

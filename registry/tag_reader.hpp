@@ -5,6 +5,7 @@
 #include "registry/client.hpp"
 #include "registry/image_ref.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ struct pull_secret {
   std::string problem = {};  // why there is no text; the registry is asked without a login
 };
 
+/// Labels of an image's configuration and annotations of its manifests, by name.
+using image_labels = std::map<std::string, std::string>;
+
 /// Where tags are looked up; the seam by which tests and simulations answer for registries.
 class tag_source {
 public:
@@ -37,6 +41,11 @@ public:
   /// is there; `known` is what the tag named last time. `with` null = nobody in particular.
   virtual awaitable<answer<std::string>> digest_of(image_ref of, std::string known,
                                                    std::shared_ptr<const pull_secret> with) = 0;
+  /// The labels of the image that the reference's digest names; of an image for several
+  /// architectures those of the first. Empty where no registry can be asked.
+  virtual awaitable<answer<image_labels>> labels_of(image_ref, std::shared_ptr<const pull_secret>) {
+    co_return image_labels();
+  }
   /// Nobody asks any more: connections are closed. It may be asked again.
   virtual awaitable<void> rest() { co_return; }
 };
@@ -53,15 +62,28 @@ public:
   tag_reader(reactor::loop& l, web& w, tag_reader_options options);
   awaitable<answer<std::string>> digest_of(image_ref of, std::string known,
                                            std::shared_ptr<const pull_secret> with) override;
+  awaitable<answer<image_labels>> labels_of(image_ref of,
+                                            std::shared_ptr<const pull_secret> with) override;
   awaitable<void> rest() override;
 
 private:
   enum class transport { tls, plain };
-  awaitable<answer<std::string>> ask(std::string host, image_ref of, std::string known,
-                                     std::shared_ptr<const pull_secret> with);
-  awaitable<answer<std::string>> ask_by(transport how, oci_reference of, std::string known,
-                                        registry_login login, std::string credential,
-                                        std::string shown);
+  struct found {
+    std::string digest;
+    image_labels labels;
+  };
+  /// What a registry is asked.
+  using question =
+      std::function<awaitable<answer<found>>(std::shared_ptr<client> through, oci_reference of)>;
+  awaitable<answer<found>> ask_mirror_first(image_ref of, question q,
+                                            std::shared_ptr<const pull_secret> with);
+  awaitable<answer<found>> ask(std::string host, image_ref of, question q,
+                               std::shared_ptr<const pull_secret> with);
+  awaitable<answer<found>> ask_by(transport how, oci_reference of, question q, registry_login login,
+                                  std::string credential, std::string shown);
+  static awaitable<answer<found>> digest_by(std::shared_ptr<client> through, oci_reference of,
+                                            std::string known);
+  awaitable<answer<found>> read_labels(std::shared_ptr<client> through, oci_reference of);
   std::shared_ptr<client> client_for(transport how, const std::string& host, registry_login login,
                                      const std::string& credential);
 

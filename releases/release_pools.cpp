@@ -106,6 +106,16 @@ units::unit shown(const outlook& o) {
   return u;
 }
 
+/// Which Kubernetes the Release names; empty: none, or one that is no single word.
+std::string kubernetes_in(const std::shared_ptr<library>& books, const std::string& release) {
+  const auto b = books ? books->find(release) : nullptr;
+  if (!b || !b->content) return {};
+  const auto& all = b->content->components;
+  const auto found = std::ranges::find(all, "kubernetes", &docs::entry::name);
+  if (found == all.end() || found->version.find(' ') != std::string::npos) return {};
+  return found->version;
+}
+
 std::string row_of(const outlook& o) {
   return o.release.empty() ? std::string(word_for_none) : o.release;
 }
@@ -399,6 +409,9 @@ awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, outlook
   const std::string known = options_.digest_of ? options_.digest_of(o.target_ref) : std::string();
   annotations[bootc::names::approve_digest] =
       known.empty() ? json::value(nullptr) : json::value(known);
+  const std::string kubernetes = kubernetes_in(options_.home().books, o.release);
+  annotations[bootc::names::kubernetes] =
+      kubernetes.empty() ? json::value(nullptr) : json::value(kubernetes + " " + o.target_ref);
   json::object metadata;
   metadata["resourceVersion"] = pool.meta.resource_version.text();
   metadata["annotations"] = std::move(annotations);

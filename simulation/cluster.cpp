@@ -112,6 +112,7 @@ void cluster::seed_nodes() {
                 {{"conditions", conditions("Ready", true, at)},
                  {"nodeInfo",
                   {{"bootID", loop_.random().uuid()},
+                   {"kubeProxyVersion", ""},
                    {"kubeletVersion", "v1.36.0"},
                    {"osImage", "Demo OS 1"}}}}}});
   }
@@ -258,15 +259,19 @@ void cluster::replace_pod(const std::string& app) {
 void cluster::node_down(const std::string& node) {
   set_ready(node, false, {});
 }
-void cluster::node_up(const std::string& node, const std::string& boot_id) {
-  set_ready(node, true, boot_id);
+void cluster::node_up(const std::string& node, const std::string& boot_id,
+                      const std::string& kubelet) {
+  set_ready(node, true, boot_id, kubelet);
 }
 
-void cluster::set_ready(const std::string& node, bool ready, const std::string& boot_id) {
+void cluster::set_ready(const std::string& node, bool ready, const std::string& boot_id,
+                        const std::string& kubelet) {
   api_->edit("", "nodes", "", node, [&](json::object& o) {
     json::object& status = o["status"].as_object();
     status["conditions"] = conditions("Ready", ready, reactor::format_rfc3339(loop_.wall()));
-    if (!boot_id.empty()) status["nodeInfo"].as_object()["bootID"] = boot_id;
+    json::object& info = status["nodeInfo"].as_object();
+    if (!boot_id.empty()) info["bootID"] = boot_id;
+    if (!kubelet.empty()) info["kubeletVersion"] = kubelet;
   });
 }
 

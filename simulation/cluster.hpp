@@ -53,7 +53,9 @@ public:
 
   /// The kubelet of `node` went silent, or reports again after a boot.
   void node_down(const std::string& node);
-  void node_up(const std::string& node, const std::string& boot_id);
+  /// `kubelet`: its version by now; empty: as before.
+  void node_up(const std::string& node, const std::string& boot_id,
+               const std::string& kubelet = {});
   /// Nothing is scheduled any more: pods that no node takes would wait for one forever.
   void rest();
 
@@ -79,7 +81,8 @@ private:
   void saw(const k8s::sim::written& w);
   void keep_count(const k8s::sim::written& w);
   void replace_pod(const std::string& app);
-  void set_ready(const std::string& node, bool ready, const std::string& boot_id);
+  void set_ready(const std::string& node, bool ready, const std::string& boot_id,
+                 const std::string& kubelet = {});
   void after(reactor::nanoseconds d, std::function<void()> f);
   reactor::nanoseconds paced(reactor::nanoseconds d) const;
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <utility>
 
 namespace simulation {
 namespace {
@@ -29,6 +31,15 @@ std::string text(const json::value* v) {
   if (v->is_int64()) return std::to_string(v->get_int64());
   if (v->is_uint64()) return std::to_string(v->get_uint64());
   return {};
+}
+
+/// 33 of "v1.33.1+k3s1"; -1: it is no version.
+int minor_in(std::string_view version) {
+  const std::size_t dot = version.find('.');
+  int minor = -1;
+  if (dot != version.npos)
+    std::from_chars(version.data() + dot + 1, version.data() + version.size(), minor);
+  return minor;
 }
 
 bool is_true(const json::value* v) {
@@ -67,8 +78,40 @@ void invariants::saw_node(const k8s::sim::written& w) {
   facts.unschedulable = is_true(at(w.after, {"spec", "unschedulable"}));
   facts.ready = has_condition(*w.after, "Ready");
   judge_health(facts);
+  const json::object* labels = nullptr;
+  if (const json::value* all = at(w.after, {"metadata", "labels"})) labels = all->if_object();
+  facts.plane = labels && labels->contains("node-role.kubernetes.io/control-plane");
+  const int before = std::exchange(
+      facts.minor, minor_in(text(at(w.after, {"status", "nodeInfo", "kubeletVersion"}))));
+  if (w.type != k8s::sim::write_type::added && facts.minor != before) check_skew(name, before);
   if (w.type == k8s::sim::write_type::added) facts.schedulable_before = !facts.unschedulable;
   count_disrupted();
+}
+
+/// Of a node that came back with another minor.
+void invariants::check_skew(const std::string& name, int before) {
+  const node_facts& moved = nodes_.find(name)->second;
+  if (moved.minor < 0) return;
+  const auto beyond = [&](int kubelet, int server) {
+    return kubelet >= 0 && server >= 0 &&
+           (kubelet > server || server - kubelet > (kubelet < 25 ? 2 : 3));
+  };
+  const auto say = [&](const std::string& what) {
+    violated(name + " came back with Kubernetes 1." + std::to_string(moved.minor) +
+             ", beyond the skew: " + what);
+  };
+  const int server = server_ ? minor_in(server_()) : -1;
+  if (!moved.plane && beyond(moved.minor, server)) say("/version is 1." + std::to_string(server));
+  if (moved.plane && before >= 0 && std::abs(moved.minor - before) > 1)
+    say("it was 1." + std::to_string(before));
+  for (const auto& [other, facts] : nodes_) {
+    if (other == name || facts.minor < 0) continue;
+    const bool bad = moved.plane && facts.plane ? std::abs(moved.minor - facts.minor) > 1
+                     : moved.plane              ? beyond(facts.minor, moved.minor)
+                     : facts.plane              ? beyond(moved.minor, facts.minor)
+                                                : false;
+    if (bad) say(other + " is 1." + std::to_string(facts.minor));
+  }
 }
 
 void invariants::saw_bootc_node(const k8s::sim::written& w) {

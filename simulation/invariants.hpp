@@ -24,6 +24,9 @@ namespace simulation {
 ///   budgets  no eviction of a healthy pod that leaves its budget short
 ///   reboots  only in a slot, cordoned, and with no evictable pod left on the node
 ///   cordons  after its slot is freed a node is as schedulable as before it was taken
+///   skew     no kubelet changes to a version that is newer than any API server of its cluster, or
+///            more than three minors older (two below 1.25); no control-plane node to one that is
+///            more than a minor away from another, from what it ran, or above a worker by that
 ///   halt     nobody takes a slot for an image with which two in slots have been unhealthy for two
 ///            minutes: they run it and are not Ready, were told to boot it and are Degraded, or
 ///            were told to and are not back after the time that the pool allows
@@ -40,6 +43,8 @@ public:
 
   /// How many pods an app has when nothing is wrong; budgets are judged by it.
   void expect(const std::string& app, std::size_t replicas) { replicas_[app] = replicas; }
+  /// What its API server says of its version now; without it only nodes count.
+  void ask_server(std::function<std::string()> version) { server_ = std::move(version); }
   /// The server's on_write.
   void saw(const k8s::sim::written& w);
   /// Just before the host of `node` goes down for an update.
@@ -59,6 +64,8 @@ private:
     bool schedulable_before = true;  // when nobody held a slot on it
     bool unschedulable = false, ready = true, slotted = false, arrived = false;
     bool degraded = false;
+    int minor = -1;  // of its kubelet; -1: unknown
+    bool plane = false;
     std::string desired;  // image
     std::optional<reactor::steady_time> unhealthy_since, approved_since;
     std::optional<reactor::wall_time> approved_at;  // as its annotation says
@@ -75,6 +82,7 @@ private:
   void saw_pod(const k8s::sim::written& w);
   void saw_pool(const k8s::sim::written& w);
   void saw_budget(const k8s::sim::written& w);
+  void check_skew(const std::string& name, int before);
   std::size_t allowed_unavailable() const;
   /// Healthy pods an app must keep; 0 = no budget.
   std::size_t required_healthy(const std::string& app) const;
@@ -91,6 +99,7 @@ private:
   };
   std::string cluster_;
   clocks time_;
+  std::function<std::string()> server_;
   std::map<std::string, node_facts, std::less<>> nodes_;
   std::map<std::string, pod_facts, std::less<>> pods_;  // "ns/name"
   std::map<std::string, budget, std::less<>> budgets_;

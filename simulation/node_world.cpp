@@ -100,7 +100,7 @@ reactor::awaitable<void> node_world::live(machine& m) {
     if (ill > 0s)
       tasks().start("illness of " + m.node, get_well(m, ill));
     else
-      c.node_up(m.node, m.host->boot_id());
+      c.node_up(m.node, m.host->boot_id(), kubernetes_of(m));
   }
 }
 
@@ -108,13 +108,22 @@ reactor::awaitable<void> node_world::get_well(machine& m, reactor::nanoseconds a
   const std::string boot = m.host->boot_id();
   co_await loop().sleep_for(after);
   // After another boot it is that boot's.
-  if (m.host->boot_id() == boot) pools_[m.cluster]->node_up(m.node, boot);
+  if (m.host->boot_id() == boot) pools_[m.cluster]->node_up(m.node, boot, kubernetes_of(m));
 }
 
 node_world::machine& node_world::at(std::size_t cluster, std::size_t node) {
   for (const auto& m : machines_)
     if (m->cluster == cluster && node-- == 0) return *m;
   return *machines_.back();
+}
+
+void node_world::carry(std::string_view image, std::string kubernetes) {
+  carried_[digest_of(image)] = std::move(kubernetes);
+}
+
+std::string node_world::kubernetes_of(const machine& m) const {
+  const auto known = carried_.find(digest_of(m.host->booted()));
+  return known == carried_.end() ? std::string() : known->second;
 }
 
 void node_world::slow_down(std::size_t cluster, std::size_t node, double factor) {

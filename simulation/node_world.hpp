@@ -7,6 +7,7 @@
 #include "simulation/pool_cluster.hpp"
 #include "simulation/world.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ public:
   std::size_t node_count() const noexcept {
     return machines_.empty() ? planned_ : machines_.size();
   }
+  /// The kubelet of who boots the image from now on says this version; without a word of it as
+  /// before.
+  void carry(std::string_view image, std::string kubernetes);
   /// Hosts that run what has the digest of `image`, whatever the API says.
   std::size_t hosts_on(std::string_view image) const;
   std::size_t reboots() const;
@@ -82,10 +86,12 @@ private:
   reactor::awaitable<void> live(machine& m);
   reactor::awaitable<void> get_well(machine& m, reactor::nanoseconds after);
   machine& at(std::size_t cluster, std::size_t node);
+  std::string kubernetes_of(const machine& m) const;
 
   std::size_t planned_ = 0;
   reactor::nanoseconds stage_time_, reboot_time_;
   std::vector<pool_cluster*> pools_;
+  std::map<std::string, std::string> carried_;  // version by digest
   std::vector<std::unique_ptr<k8s::client>> daemon_clients_;
   std::vector<std::unique_ptr<machine>> machines_;
 };

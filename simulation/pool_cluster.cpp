@@ -30,6 +30,7 @@ pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, pool_optio
     : cluster(l, std::move(options)),
       checks_(name(), {[&l] { return l.now(); }, [&l] { return l.wall(); }}),
       judged_(pool.judged) {
+  checks_.ask_server([this] { return api().version(); });
   seed();
   for (const auto& [app, pods] : replicas()) checks_.expect(app, pods);
   json::object metadata{{"name", pool_name}};

@@ -32,7 +32,9 @@ inline constexpr auto pool_conditions = std::to_array<units::condition_kind>({
      "or are on their way back to it",
      units::problem},
     {"BootcNodePool", "Degraded", "True", "RolloutHalted",
-     "2 or more unhealthy nodes hold reboot slots, so no other unit starts", units::problem},
+     "2 or more unhealthy nodes hold reboot slots, or the image that a node moved to breaks the "
+     "version skew policy, so no other unit starts",
+     units::problem},
     {"BootcNodePool", "Degraded", "True", "InvalidSpec",
      "image, selector, pullSecretRef, maxUnavailable or onFailure cannot be processed as written",
      units::problem},

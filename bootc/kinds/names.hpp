@@ -70,6 +70,9 @@ inline constexpr std::string_view approve_digest = "bootc.dev/approve-digest";
 /// Annotation on the pool: with the value "cluster" its image follows from the Release of its
 /// cluster (API releases), and no tag moves it.
 inline constexpr std::string_view release = "windlass.dev/release", of_its_cluster = "cluster";
+/// Annotation on such a pool, written with its image: the Kubernetes of the Release, a blank, and
+/// the reference that carries it.
+inline constexpr std::string_view kubernetes = "windlass.dev/release-kubernetes";
 /// Annotation on the BootcNode: "held", "booting" while it holds a slot. A picture for
 /// `kubectl get`: nothing reads it.
 inline constexpr std::string_view slot = "windlass.dev/slot";

@@ -20,6 +20,13 @@ inline constexpr auto of_nodes = std::to_array<hold_kind>({
     {"control-plane", hold_nature::turn,
      "another control-plane node of the cluster is disturbed or not Ready",
      "that node is back and Ready", "the planner"},
+    {"version-skew", hold_nature::trouble,
+     "the Kubernetes that its image carries breaks the version skew policy in this cluster; the "
+     "sentence has both versions and the rule",
+     "the cluster's versions allow it, or spec.image.ref names another image", "the planner"},
+    {"version-lookup", hold_nature::progress,
+     "the registry is asked which Kubernetes the image carries",
+     "the registry answers, or fails to", "the planner"},
     {"draining", hold_nature::progress,
      "its pods are being evicted; the sentence names those that are left and the one that was told "
      "to end longest ago",
@@ -61,6 +68,8 @@ inline constexpr auto of_nodes = std::to_array<hold_kind>({
 });
 inline constexpr hold_kind slot_full = hold_in(of_nodes, "slot-full"),
                            control_plane = hold_in(of_nodes, "control-plane"),
+                           version_skew = hold_in(of_nodes, "version-skew"),
+                           version_lookup = hold_in(of_nodes, "version-lookup"),
                            draining = hold_in(of_nodes, "draining"), pdb = hold_in(of_nodes, "pdb"),
                            drain_timeout = hold_in(of_nodes, "drain-timeout"),
                            drain_failed = hold_in(of_nodes, "drain-failed"),

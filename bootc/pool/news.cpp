@@ -55,6 +55,8 @@ bool is_news(const bootc_node& before, const bootc_node& now) {
 bool is_news(const k8s::node& before, const k8s::node& now) {
   return !(before.meta.labels == now.meta.labels) || before.ready != now.ready ||
          before.unschedulable != now.unschedulable || !(before.boot_id == now.boot_id) ||
+         !(before.kubelet_version == now.kubelet_version) ||
+         !(before.kube_proxy_version == now.kube_proxy_version) ||
          before.meta.deleting() != now.meta.deleting();
 }
 

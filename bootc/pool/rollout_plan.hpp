@@ -5,6 +5,7 @@
 #include "bootc/pool/drain_progress.hpp"
 #include "bootc/pool/hold.hpp"
 #include "bootc/pool/secrets/secret_state.hpp"
+#include "bootc/tags/carried_version.hpp"
 #include "bootc/tags/tag_resolution.hpp"
 #include "k8s/views/node.hpp"
 
@@ -43,6 +44,21 @@ struct policy_answer {
 /// How the sentence of a hold begins when a policy failed; the fault follows.
 inline constexpr std::string_view policy_failed_text = "the policy failed: ";
 
+/// What is known of Kubernetes' versions beside what Nodes say.
+struct kubernetes_facts {
+  std::vector<std::string> servers;  // what API servers of the cluster said lately, as written
+  std::map<std::string, carried_version, std::less<>> images;  // by digest
+  bool are_noted = false;  // no registry is asked here: what the service noted on BootcNodes counts
+};
+
+/// The same as people and policies are shown it; a text is empty where nothing is known.
+struct kubernetes_versions {
+  std::string image;           // what the target carries
+  std::string booted_on;       // the node that says so, since it runs the target
+  std::string oldest, newest;  // of the cluster's API servers
+  std::string contradiction;   // a sentence: what was said of the image, and what a node runs
+};
+
 /// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers
 /// are borrowed for the call of the planner; Nodes and BootcNodes are sorted by name.
 struct pool_world {
@@ -53,8 +69,9 @@ struct pool_world {
   drains_by_node drains;                       // of this process, by node
   policy_answer policy;
   std::optional<tag_resolution> tag;  // of the pool's tag; nothing when nobody asks registries
-  secret_state secret;                // of the pool's pull secret
-  std::string operator_ns;            // the only one that pull secrets may be in; empty: not known
+  kubernetes_facts kubernetes;
+  secret_state secret;      // of the pool's pull secret
+  std::string operator_ns;  // the only one that pull secrets may be in; empty: not known
   reactor::wall_time now{};
   bool stale = false;          // the cluster's views are old: nothing is decided on them
   std::string other_operator;  // who else works on this cluster: nothing is done beside him
@@ -96,11 +113,11 @@ struct node_shield {
 /// that fails.
 struct action {
   action_kind kind{};
-  std::string node;              // empty for the pool's own
+  std::string node;  // empty for the pool's own
   // Of the BootcNode or Node that it writes: decided on this version, refused on any other.
   std::string resource_version;
-  std::string uid;               // BootcNode deletion: this one, not a successor of the same name
-  bootc_node_spec spec;          // create_node, sync_spec; desired_image also for start_drain
+  std::string uid;        // BootcNode deletion: this one, not a successor of the same name
+  bootc_node_spec spec;   // create_node, sync_spec; desired_image also for start_drain
   bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void
   bool slotted = false;   // BootcNode writes: it holds a slot
   bool was_cordoned = false;       // take_slot
@@ -120,6 +137,7 @@ struct unit {
   bool slotted = false;
   bool may_take_slot = false;  // it waits for nothing but a slot: staged, or it stages in its slot
   bool approved = false;       // told to boot
+  bool beyond_skew = false;    // its move would break the version skew
   bool starting = false;       // takes a slot in this pass
   bool control_plane = false;
   bool ready = false;
@@ -161,6 +179,7 @@ struct rollout_plan {
   node_pool_status status;
   bool status_changed = false;
   bool halted = false;
+  kubernetes_versions kubernetes;
   std::size_t capacity = 0, occupied = 0;
   std::optional<reactor::wall_time> look_again;
 };

@@ -15,6 +15,7 @@ struct policy_question {
   std::vector<unit> units;
   std::size_t capacity = 0, occupied = 0;
   bool paused = false, halted = false;
+  kubernetes_versions kubernetes;
   reactor::wall_time now{};
   /// What the pool, as it is written now, says of who waits for a policy; empty also where it is
   /// asked what would be if every node had the image.

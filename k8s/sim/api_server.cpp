@@ -204,6 +204,14 @@ void api_server::restart(memory history) {
 access_rules& api_server::access() noexcept {
   return core_->options.access;
 }
+void api_server::be(std::string version) {
+  core_->options.version = std::move(version);
+}
+
+const std::string& api_server::version() const noexcept {
+  return core_->options.version;
+}
+
 const std::string& api_server::name() const noexcept {
   return core_->options.name;
 }

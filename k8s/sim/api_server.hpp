@@ -166,6 +166,10 @@ public:
   access_rules& access() noexcept;
 
   const std::string& name() const noexcept;
+  /// What /version says: the server was replaced by one of this version, or one behind the same
+  /// balancer answers.
+  void be(std::string version);
+  const std::string& version() const noexcept;
   std::uint64_t revision() const noexcept;
   std::size_t object_count() const;
   std::size_t watch_count() const;

@@ -1,6 +1,7 @@
 #include "k8s/sim/core.hpp"
 #include "k8s/sim/openapi.hpp"
 
+#include <charconv>
 #include <set>
 
 namespace k8s::sim {
@@ -185,8 +186,15 @@ std::optional<answer> core::discover(const request& r) {
   if (path == "/version") {
     const std::string& v = options.version;
     const std::size_t dot = v.find('.'), second = v.find('.', dot + 1);
-    return document({{"major", v.substr(1, dot - 1)},
-                     {"minor", v.substr(dot + 1, second - dot - 1)},
+    const std::string major = v.substr(1, dot - 1), minor = v.substr(dot + 1, second - dot - 1);
+    unsigned number = 0;
+    std::from_chars(minor.data(), minor.data() + minor.size(), number);
+    return document({{"major", major},
+                     {"minor", minor},
+                     {"emulationMajor", major},
+                     {"emulationMinor", minor},
+                     {"minCompatibilityMajor", major},
+                     {"minCompatibilityMinor", std::to_string(number > 0 ? number - 1 : 0)},
                      {"gitVersion", v},
                      {"gitCommit", "0000000000000000000000000000000000000000"},
                      {"gitTreeState", "clean"},

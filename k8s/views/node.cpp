@@ -50,10 +50,12 @@ node node::parse(wire_value object) {
   });
   n.troubles = shared_array<interned>(troubles);
   const wire_value info = status["nodeInfo"];
-  const auto [boot_id, os_image, kubelet] = info.fields("bootID", "osImage", "kubeletVersion");
+  const auto [boot_id, os_image, kubelet, kube_proxy] =
+      info.fields("bootID", "osImage", "kubeletVersion", "kubeProxyVersion");
   n.boot_id = boot_id.text();
   n.os_image = os_image.text();
   n.kubelet_version = kubelet.text();
+  n.kube_proxy_version = kube_proxy.text();
   return n;
 }
 

@@ -22,6 +22,7 @@ struct node {
   interned ready_reason;
   compact_string boot_id;
   interned os_image, kubelet_version;
+  interned kube_proxy_version;  // a server of 1.31 and later may leave it empty
   shared_array<taint> taints;
   shared_array<interned> troubles;  // types of conditions that are True, without Ready
 

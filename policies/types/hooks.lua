@@ -69,6 +69,8 @@
 ---@field in_slots string[] names of the units that hold a slot, ascending
 ---@field clusters windlass.cluster[] the pool of that name on every cluster that has one, this one too
 ---@field guards windlass.guard[] the objects that its annotation windlass.dev/guard-objects names
+---@field image windlass.target_image the one that the pool's nodes should run
+---@field kubernetes windlass.server_versions of the cluster's API servers; the version skew policy is kept whatever a pack answers
 
 ---@class windlass.cluster
 ---@field name string
@@ -87,6 +89,13 @@
 ---@field counts boolean it is a Deployment, StatefulSet, ReplicaSet or DaemonSet
 ---@field wanted number how many replicas it should have
 ---@field available number how many are available
+
+---@class windlass.target_image
+---@field kubernetes string the version of Kubernetes in it, such as v1.33.1+k3s1; empty: unknown
+
+---@class windlass.server_versions
+---@field oldest string version, such as v1.33.1; empty: unknown
+---@field newest string version; empty: unknown
 
 ---@class (exact) windlass.plan
 ---@field start? string[] who gets a slot, first first, `free` of them at most

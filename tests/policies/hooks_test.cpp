@@ -152,6 +152,29 @@ TEST(HookTests, RefuseToReadOrWriteWhatViewsWouldNot) {
   EXPECT_EQ(with("local x = units[1].labels.nothing"), "");
 }
 
+TEST(HookTests, SkewOfVersionsIsSeenByAPackThatIsStricter) {
+  const std::string strict =
+      "return { name = 'p', rollout = { plan = function(units, fleet, now)\n"
+      "  if fleet.image.kubernetes ~= fleet.kubernetes.oldest or fleet.kubernetes.oldest ~= "
+      "fleet.kubernetes.newest then\n"
+      "    return { holds = { w1 = 'the versions differ' } }\n  end\n"
+      "  return { start = { 'w1' } } end } }";
+  const auto asked = [&](const std::string& image, const std::string& answer) {
+    return message_of(tested(
+        strict, "local fleet = { free = 1, startable = 'Staged', image = { kubernetes = '" + image +
+                    "' }, kubernetes = { oldest = 'v1.33.1', newest = 'v1.33.1' } }\n"
+                    "expect_equal(policy.rollout.plan({ { name = 'w1', state = 'Staged' } }, "
+                    "fleet, {}), " +
+                    answer + ")"));
+  };
+  EXPECT_EQ(asked("v1.33.1", "{ start = { 'w1' } }"), "");
+  EXPECT_EQ(asked("v1.32.1", "{ holds = { w1 = 'the versions differ' } }"), "");
+  EXPECT_THAT(message_of(tested("return { name = 'p', rollout = { plan = function(units, fleet, "
+                                "now)\nlocal x = fleet.image.kubernets\nreturn {} end } }",
+                                "policy.rollout.plan({ {} }, {}, {})")),
+              HasSubstr("has no field 'kubernets', is it kubernetes?"));
+}
+
 TEST(HookTests, CheckTheAnswer) {
   EXPECT_THAT(
       message_of(

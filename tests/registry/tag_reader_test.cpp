@@ -72,6 +72,21 @@ protected:
     });
     return std::move(*out);
   }
+  answer<image_labels> labels(const std::string& ref) {
+    std::optional<answer<image_labels>> out;
+    run([&]() -> awaitable<void> {
+      told_server server(l, "reg", 5000, [&](const request& r) { return serve(r); });
+      web w(l, env());
+      {
+        tag_reader reader(l, w, options);
+        const image_ref of = *parse_image_ref(ref);
+        out.emplace(co_await reader.labels_of(of, nullptr));
+      }
+      co_await w.stop();
+      co_await server.stop();
+    });
+    return std::move(*out);
+  }
   /// The digest, or what went wrong.
   static std::string text(const answer<std::string>& a) { return a ? *a : "! " + a.error().text; }
   static std::shared_ptr<const pull_secret> secret(std::string config) {
@@ -89,6 +104,59 @@ protected:
 TEST_F(TagReader, T054_TheManifestDigestOfEachTagAndOfNone) {
   for (const char* ref : {"reg:5000/p/app:latest", "reg:5000/p/app:v1.0", "reg:5000/p/app"})
     EXPECT_EQ(text(ask(ref)), digest_of(index_manifest)) << ref;
+}
+
+/// "a=1 b=2", or what went wrong.
+std::string labels_in(const answer<image_labels>& a) {
+  if (!a) return "! " + a.error().text;
+  std::string out;
+  for (const auto& [name, value] : *a) out += (out.empty() ? "" : " ") + name + "=" + value;
+  return out;
+}
+
+TEST_F(TagReader, SkewLabelsOfAnImageAreThoseOfItsConfigurationItsManifestAndItsIndex) {
+  const std::string config =
+      R"({"config":{"Labels":{"io.kubernetes.version":"v1.33.1+k3s1","n":7,"a":"of config"}}})";
+  const auto blob = [](const std::string& text, const char* type) {
+    return R"({"mediaType":")" + std::string(type) + R"(","digest":")" + digest_of(text) +
+           R"(","size":)" + std::to_string(text.size()) + "}";
+  };
+  const std::string image =
+      R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":)" +
+      blob(config, "application/vnd.oci.image.config.v1+json") +
+      R"(,"layers":[],"annotations":{"a":"of manifest","b":"2"}})";
+  const std::string index =
+      R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[)" +
+      blob(image, media_type::image_manifest) + R"(],"annotations":{"b":"of index","c":"3"}})";
+  fake.blobs[digest_of(config)] = config;
+  fake.manifests[digest_of(image)] = image;
+  fake.manifests[digest_of(index)] = index;
+  const std::string at = "reg:5000/p/app@";
+  EXPECT_EQ(labels_in(labels(at + digest_of(index))),
+            "a=of config b=2 c=3 io.kubernetes.version=v1.33.1+k3s1");
+  EXPECT_THAT(labels_in(labels(at + digest_of(index_manifest))), HasSubstr("fetching the manifest"))
+      << "nobody has it";
+}
+
+TEST_F(TagReader, SkewLabelsOfAConfigurationThatIsNoneAreAnError) {
+  for (const std::string& config : {std::string("<html>"), std::string(2u << 20, ' ')}) {
+    const std::string image =
+        R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":")" +
+        digest_of(config) + R"(","size":)" + std::to_string(config.size()) + R"(},"layers":[]})";
+    fake.manifest_type = media_type::image_manifest;
+    fake.blobs[digest_of(config)] = config;
+    fake.manifests[digest_of(image)] = image;
+    EXPECT_FALSE(labels("reg:5000/p/app@" + digest_of(image))) << config.substr(0, 10);
+  }
+  for (const std::string& config :
+       {std::string("[]"), std::string("{}"), std::string(R"({"config":{"Labels":[1]}})")}) {
+    const std::string image =
+        R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":")" +
+        digest_of(config) + R"(","size":)" + std::to_string(config.size()) + R"(},"layers":[]})";
+    fake.blobs[digest_of(config)] = config;
+    fake.manifests[digest_of(image)] = image;
+    EXPECT_EQ(labels_in(labels("reg:5000/p/app@" + digest_of(image))), "") << config;
+  }
 }
 
 TEST_F(TagReader, T056_AnUnreachableRegistryIsAnErrorThatNamesTheFetch) {

@@ -477,6 +477,11 @@ TEST_F(ReleasesOnAFewClusters, AReleaseIsMendedWhileTheServiceRuns) {
     world_->home_api().put(release(aws, aws.to));
     co_await loop_.sleep_for(1min);
     EXPECT_EQ(specs_written_["aws-0"], 1u);
+    const json::object good = release(aws, aws.to);
+    const auto pool = cluster("aws-0").api().get("node.bootc.dev", "bootcnodepools", "", "workers");
+    EXPECT_EQ(pool->at("metadata").at("annotations").at("windlass.dev/release-kubernetes"),
+              json::string(component(good, "kubernetes") + " " + repository + image_of(good)))
+        << "what the version skew is judged by";
     home = co_await windlass->overview_of_home();
     EXPECT_TRUE(home.empty());
     co_await windlass->stop();

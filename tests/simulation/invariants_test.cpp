@@ -47,6 +47,25 @@ protected:
   pool_cluster cluster_;
 };
 
+TEST_F(Invariants, SkewAKubeletBeyondItsServersIsFound) {
+  const auto comes_back = [&](const char* kubelet) {
+    const std::size_t before = cluster_.checks().violation_count();
+    cluster_.node_up("node-01", "another boot", kubelet);
+    return cluster_.checks().violation_count() - before;
+  };
+  cluster_.api().be("v1.36.2");
+  EXPECT_EQ(comes_back("v1.35.0"), 0u);
+  EXPECT_EQ(comes_back("v1.33.9+k3s1"), 0u);
+  EXPECT_EQ(comes_back("v1.32.0"), 1u);
+  EXPECT_EQ(comes_back("v1.37.0"), 1u);
+  cluster_.api().edit("", "nodes", "", "node-02", [](json::object& o) {
+    o["metadata"].as_object()["labels"].as_object()["node-role.kubernetes.io/control-plane"] = "";
+  });
+  cluster_.api().be("v1.37.0");
+  EXPECT_EQ(comes_back("v1.36.0"), 0u);
+  EXPECT_EQ(comes_back("v1.37.0"), 1u) << "node-02 is 1.36";
+}
+
 TEST_F(Invariants, AnOrderlySlotBreaksNothing) {
   for (const std::string& n : cluster_.node_names()) put_bootc_node(n, false);
   put_bootc_node("node-01", true);
@@ -106,8 +125,8 @@ TEST_F(Invariants, ASlotBesideTwoFailedRebootsIsSeen) {
     wall += minutes(2);
     EXPECT_EQ(third_takes_a_slot(middle_image), "nothing") << "for another image";
     const std::string why = away ? " is not back from its reboot" : " failed its reboot";
-    EXPECT_EQ(third_takes_a_slot(new_image), "c: node-03 took a reboot slot although node-01" +
-                                                 why + " and node-02" + why);
+    EXPECT_EQ(third_takes_a_slot(new_image),
+              "c: node-03 took a reboot slot although node-01" + why + " and node-02" + why);
   }
 }
 

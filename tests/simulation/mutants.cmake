@@ -69,6 +69,24 @@ mutate(${slots}
 mutate(${slots}
   [[d.plan.capacity = capacity ? *capacity : 0;]]
   [[d.plan.capacity = !@slot@ ? members : capacity ? *capacity : 0;]])
+mutate(${slots} [[if (m.skew) return;]] [[if (m.skew && @skew_slot@) return;]])
+mutate(${slots} [[if (!beyond_.empty()) d.plan.halted = true;]] [[if (!@skew_halt@) beyond_.clear();
+  if (!beyond_.empty()) d.plan.halted = true;]])
+set(skew bootc/pool/planning/skew.cpp)
+mutate(${skew} [[if (const auto* r = broken_rule(part::kubelet, target, part::api_server, server.is.minor))]]
+  [[if (const auto* r = @skew_servers@ ? broken_rule(part::kubelet, target, part::api_server, server.is.minor) : nullptr)]])
+mutate(${skew} [[const bool is_newer = target > plane.is.minor;]]
+  [[const bool is_newer = target > plane.is.minor;
+    if (is_newer && !@skew_planes_first@) continue;]])
+mutate(${skew} [[if (const auto* r = broken_rule(part::control_plane, target, part::former, former->minor))]]
+  [[if (const auto* r = @skew_step@ ? broken_rule(part::control_plane, target, part::former, former->minor) : nullptr)]])
+mutate(${skew} [[if (node.meta.name != plane.by)]] [[if (node.meta.name != plane.by && @skew_beside@)]])
+mutate(${skew} [[if (one)
+        if (const]] [[if (one && @skew_workers@)
+        if (const]])
+mutate(${skew} [[if (is_asking_)]] [[if (is_asking_ && @skew_asking@)]])
+mutate(${skew} [[if (const auto coming = on_its_way(d.world, object)) {]]
+  [[if (const auto coming = on_its_way(d.world, object); coming && @skew_way@) {]])
 mutate(helm/placed/operation_task.cpp
   [[if (!release || telling) co_return]] [[if (!release || telling || !@settle@) co_return]])
 mutate(helm/placed/plan/plan.cpp

@@ -20,6 +20,15 @@ enum class rule : std::uint8_t {
   cordon,          // a node takes no new pods from before it is drained until it is back
   drain,           // it is told to boot once it is drained
   gone,            // drained is a node whose pods are gone, not one whose evictions were accepted
+  skew_servers,    // no kubelet is newer than an API server, or too old for it
+  skew_planes_first,  // control planes move before workers
+  skew_step,          // a control plane moves one minor at a time
+  skew_beside,        // and stays beside the other ones
+  skew_workers,       // and leaves no worker behind
+  skew_asking,        // no node goes while the registry is asked what the image carries
+  skew_slot,          // a node that must not move gets no slot
+  skew_way,           // what other nodes come back with counts
+  skew_halt,          // known after the first node, the pool halts
   // of placed charts
   fingerprint_last,  // it is noted once the release is deployed
   recovery,          // a pending release that no process works on is ended, and goes on

@@ -68,6 +68,12 @@ struct reasons {
   const membership& all;
   const halt_rule& halt;
   const control_planes& quorum;
+  const skew_rule& skew;
+
+  void explain_skew(const member& m) const {
+    const skew_rule::reason& why = skew.why(*m.skew);
+    d.hold_back(m.name, why.kind, why.sentence, why.released_by);
+  }
 
   void explain_drain(const member& m, const drain_progress& drain) const {
     if (drain.state == phase::failed)
@@ -92,10 +98,11 @@ struct reasons {
 
   void explain_staged(const member& m) const {
     if (m.slotted && !m.approved()) {
+      if (m.skew) return explain_skew(m);
       if (d.plan.halted && (!m.drain || m.drain->state != phase::running))
         return d.hold_back(m.name, hold_code::halted,
-                           "it holds a slot, but the rollout is halted: " + halt.unhealthy(),
-                           "fewer than 2 unhealthy nodes hold slots");
+                           "it holds a slot, but the rollout is halted: " + halt.why(),
+                           halt.released_by());
       // Another process drains it; what holds that up is noted on the object.
       const auto noted = !m.drain && m.object ? note_of(*m.object) : std::nullopt;
       if (noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
@@ -137,9 +144,10 @@ struct reasons {
     if (d.pool.spec.paused)
       return d.hold_back(m.name, hold_code::paused, "the pool is paused",
                          "spec.rollout.paused is false");
+    if (m.skew) return explain_skew(m);
     if (d.plan.halted)
-      return d.hold_back(m.name, hold_code::halted, "the rollout is halted: " + halt.unhealthy(),
-                         "fewer than 2 unhealthy nodes hold slots");
+      return d.hold_back(m.name, hold_code::halted, "the rollout is halted: " + halt.why(),
+                         halt.released_by());
     if (d.world.policy.is == policy_answer::kind::failed)
       return d.hold_back(m.name, hold_code::policy_fault,
                          std::string(policy_failed_text) + d.world.policy.detail,
@@ -248,11 +256,10 @@ std::string since_when(const node_pool& pool, const member& m, const hold& h) {
 
 }  // namespace
 
-void explanation::add(const member& m, const membership& all, const halt_rule& halt,
-                      const control_planes& quorum) {
+void explanation::add(const member& m, const rules& by) {
   show(m);
   const std::size_t before = draft_.plan.holds.size();
-  reasons{draft_, all, halt, quorum}.explain_unit(m);
+  reasons{draft_, by.all, by.halt, by.quorum, by.skew}.explain_unit(m);
   for (std::size_t h = before; h < draft_.plan.holds.size(); ++h)
     draft_.plan.holds[h].since = since_when(draft_.pool, m, draft_.plan.holds[h]);
 }
@@ -288,6 +295,7 @@ void explanation::show(const member& m) {
   u.may_take_slot = m.startable();
   u.approved = m.approved();
   u.starting = m.fresh_slot;
+  u.beyond_skew = m.skew.has_value();
   u.control_plane = m.node && is_control_plane(*m.node);
   u.ready = m.node && is_ready(*m.node);
   u.trouble = m.trouble;
@@ -378,8 +386,7 @@ void explanation::finish_status(const membership& all, const halt_rule& halt) {
                                   goal.back.failed + " halted its rollout; the nodes go back to " +
                                       goal.back.ref + " until the pool names another image"});
   if (plan.halted) {
-    std::string halted =
-        "Rollout halted: 2+ unhealthy nodes in reboot slots (" + halt.unhealthy() + ")";
+    std::string halted = "Rollout halted: " + halt.message();
     if (goal.on_failure == failure_answer::go_back && goal.back.ref.empty())
       halted += "; no host has an image that every node ran before, so none goes back";
     found.degradations.push_back({pool_reason::rollout_halted, std::move(halted)});

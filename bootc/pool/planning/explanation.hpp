@@ -2,6 +2,7 @@
 
 #include "bootc/pool/planning/draft.hpp"
 #include "bootc/pool/planning/membership.hpp"
+#include "bootc/pool/planning/skew.hpp"
 #include "bootc/pool/planning/slots.hpp"
 
 #include <string>
@@ -14,9 +15,15 @@ class explanation {
 public:
   explicit explanation(draft& d) : draft_(d) {}
 
+  /// What decided in this pass.
+  struct rules {
+    const membership& all;
+    const halt_rule& halt;
+    const control_planes& quorum;
+    const skew_rule& skew;
+  };
   /// A member of a rollout, with its hold.
-  void add(const member& m, const membership& all, const halt_rule& halt,
-           const control_planes& quorum);
+  void add(const member& m, const rules& by);
   /// A node of a pool that is not rolled out: it is deleted, or not valid. What it runs and why it
   /// waits is to be seen all the same; the last hold is its.
   void add_waiting(const bootc_node& object, const k8s::node* node);

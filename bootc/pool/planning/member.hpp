@@ -40,6 +40,8 @@ struct member {
   node_shield taken;                      // with a fresh slot
   bool named = false;                     // the policy says that it may start
   std::optional<std::size_t> refused_by;  // staged, but not this time: see control_planes::refuser
+  std::optional<std::size_t> skew;        // its move breaks the version skew: see skew_rule::why
+  bool moved_beyond = false;              // it runs the target, which breaks the version skew
   std::string trouble;
   std::string stuck;          // what it should have done long ago
   std::string left_by_drain;  // pods, after one that took too long

@@ -73,7 +73,7 @@ void settle_drain(draft& d, member& m) {
   const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
   if (failed_before || m.drain->state == phase::failed) m.trouble = drain_failed_text;
   const bool drained = m.drain->state == phase::succeeded;
-  if (!drained || !m.startable()) return;
+  if (!drained || !m.startable() || m.skew) return;
   if (!m.node->unschedulable) {  // another one uncordoned it meanwhile: new pods may have come
     d.act(action_kind::cancel_drain, m.name);
     m.drain = nullptr;
@@ -185,7 +185,7 @@ void keep_cordoned(draft& d, const member& m) {
 }
 
 void start_drain(draft& d, const member& m) {
-  if (!m.slotted || m.approved() || !m.startable() || d.plan.halted) return;
+  if (!m.slotted || m.approved() || !m.startable() || d.plan.halted || m.skew) return;
   if (m.drain && m.drain->state == phase::failed && m.drain->retry_at > d.world.now)
     d.look_again(m.drain->retry_at);
   const bool needed =

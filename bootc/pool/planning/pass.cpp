@@ -68,6 +68,16 @@ reactor::pausable pass::rollout() {
     members_.release_if_leaving(*object);
   }
   told_.end_of_holds();
+  in_order<bootc_node> objects(world.bootc_nodes);
+  for (const k8s::node* node : world.nodes) {
+    co_await next;
+    skew_.look_at(draft_, *node, objects.find(node->meta.name));
+  }
+  skew_.judge(draft_);
+  for (member& m : members) {
+    co_await next;
+    skew_.judge(draft_, m);
+  }
   for (const auto step : before_slots)
     for (member& m : members) {
       co_await next;
@@ -113,7 +123,7 @@ reactor::pausable pass::rollout() {
   draft_.plan.holds.reserve(draft_.plan.holds.size() + members.size());
   for (const member& m : members) {
     co_await next;
-    told_.add(m, members_, halt_, quorum_);
+    told_.add(m, {members_, halt_, quorum_, skew_});
   }
   for (const member& m : members) {
     co_await next;

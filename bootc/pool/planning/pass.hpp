@@ -2,6 +2,7 @@
 
 #include "bootc/pool/planning/explanation.hpp"
 #include "bootc/pool/planning/membership.hpp"
+#include "bootc/pool/planning/skew.hpp"
 #include "bootc/pool/planning/slots.hpp"
 #include "reactor/plain/pausable.hpp"
 
@@ -31,6 +32,7 @@ private:
   draft draft_;
   membership members_;
   slots slots_;
+  skew_rule skew_;
   halt_rule halt_;
   control_planes quorum_;
   explanation told_;

@@ -37,6 +37,7 @@ std::string image_before(const draft& d, const std::vector<member>& members) {
 }  // namespace
 
 void halt_rule::look_at(const draft& d, const member& m) {
+  if (m.moved_beyond) beyond_.push_back(m.name + ": " + m.node->kubelet_version.str());
   if (!m.slotted) return;
   if (m.state == unit_state::degraded && has_failed_its_reboot(d, m))
     found_.push_back(m.name + ": Degraded");
@@ -48,8 +49,16 @@ void halt_rule::look_at(const draft& d, const member& m) {
 
 void halt_rule::judge(draft& d, const std::vector<member>& members) {
   d.plan.halted = found_.size() >= halt_threshold;
+  if (!beyond_.empty()) d.plan.halted = true;
   if (!d.plan.halted) return;
-  text_ = joined(std::move(found_));
+  if (beyond_.empty()) {
+    text_ = joined(std::move(found_));
+    message_ = "2+ unhealthy nodes in reboot slots (" + text_ + ")";
+    released_by_ = "fewer than 2 unhealthy nodes hold slots";
+  } else {
+    text_ = message_ = "the image is beyond the version skew: " + joined(std::move(beyond_));
+    released_by_ = "the cluster's versions allow it, or spec.image.ref names another image";
+  }
   // Noted first, acted upon by the passes after this one: a way back that only this process knows
   // would end with it. The image before may halt as well; then no node moves.
   if (d.goal.on_failure != failure_answer::go_back || d.goal.returning) return;
@@ -109,6 +118,7 @@ void slots::judge(draft& d, std::size_t members) {
 }
 
 void slots::note_waiting(const draft& d, member& m) {
+  if (m.skew) return;
   const bool ready_to_go =
       m.startable() ||
       (d.world.assume_staged && (m.state == unit_state::pending || m.state == unit_state::staging));

@@ -14,12 +14,15 @@ public:
   void look_at(const draft& d, const member& m);
   /// After the last member.
   void judge(draft& d, const std::vector<member>& members);
-  /// The unhealthy nodes in slots, in words; empty where the rollout goes on.
-  const std::string& unhealthy() const noexcept { return text_; }
+  /// The nodes for which it is halted, in words; empty where the rollout goes on.
+  const std::string& why() const noexcept { return text_; }
+  /// The same for the pool's condition.
+  const std::string& message() const noexcept { return message_; }
+  const std::string& released_by() const noexcept { return released_by_; }
 
 private:
-  std::vector<std::string> found_;
-  std::string text_;
+  std::vector<std::string> found_, beyond_;
+  std::string text_, message_, released_by_;
 };
 
 /// At most one control-plane node of the cluster at a time, and none while another one is not

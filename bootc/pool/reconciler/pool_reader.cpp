@@ -6,7 +6,9 @@
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"
 #include "bootc/pool/secrets/pull_secrets.hpp"
+#include "bootc/tags/image_versions.hpp"
 #include "bootc/tags/tag_watcher.hpp"
+#include "k8s/skew/server_versions.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/turn.hpp"
 
@@ -39,6 +41,13 @@ awaitable<void> drop_all(reactor::loop& l, copies<View>& known) {  // borrowed
     co_await l.yield();
     one = known.lower_bound(next);
   }
+}
+
+/// Not every node runs what the pool asks for, as far as its status and its tag know.
+bool is_moving(const node_pool& p, const std::optional<tag_resolution>& tag) {
+  const condition* done = find_condition(p.status.conditions, pool_condition::up_to_date);
+  return !done || !done->is_true() || p.status.observed_generation != p.meta.generation ||
+         (tag && tag->digest != p.status.target_digest);
 }
 
 }  // namespace
@@ -114,10 +123,69 @@ awaitable<bool> pool_reader::gather(std::string pool, reading& into) {
     }
   }
   world.tag = tag_of(pool);
+  world.kubernetes = kubernetes_of(*found, world.tag);
+  for (const auto& b : into.bootc_nodes) {
+    // Nodes of other pools that hold a slot count with the version that they come back with.
+    const std::size_t at =
+        b->in_slot() && settings_.images ? b->spec.desired_image.find('@') : std::string::npos;
+    if (at == std::string::npos) continue;
+    std::string digest = b->spec.desired_image.substr(at + 1);
+    if (!world.kubernetes.images.contains(digest)) {
+      carried_version is = settings_.images->of(digest);
+      world.kubernetes.images.emplace(std::move(digest), std::move(is));
+    }
+  }
   if (settings_.other) world.other_operator = settings_.other->known();
   world.now = loop_.wall();
   world.stale = settings_.is_current && !settings_.is_current();
   co_return true;
+}
+
+/// Of every image that the pool may be about to move to.
+kubernetes_facts pool_reader::kubernetes_of(const node_pool& pool,
+                                            const std::optional<tag_resolution>& tag) {
+  kubernetes_facts out;
+  if (settings_.servers) out.servers = settings_.servers->seen();
+  out.are_noted = !settings_.images;
+  if (!settings_.images || pool.meta.deleting()) return out;
+  std::shared_ptr<const registry::pull_secret> login;
+  bool may_ask = static_cast<bool>(settings_.start);
+  if (settings_.secrets && pool.spec.pull_secret) {
+    // The registry is not asked without it while it is on its way.
+    may_ask &=
+        settings_.secrets->state_of(*pool.spec.pull_secret).is != secret_state::kind::unknown;
+    login = settings_.secrets->content_of(*pool.spec.pull_secret);
+  }
+  const auto named = registry::parse_image_ref(image_of(pool));
+  const auto former = registry::parse_image_ref(pool.status.return_ref);
+  std::vector<registry::image_ref> wanted;
+  const auto want = [&](const reactor::result<registry::image_ref>& ref, std::string digest) {
+    if (!ref || digest.empty() || out.images.contains(digest)) return;
+    registry::image_ref one = *ref;
+    one.digest = digest;
+    out.images[std::move(digest)] = {};
+    wanted.push_back(std::move(one));
+  };
+  if (named) want(named, named->digest);
+  if (named && named->digest.empty()) {
+    if (tag) want(named, tag->digest);
+    want(named, std::string(pool.approval()));
+    if (pool.status.resolved_ref == pool.spec.image_ref && pool.status.failed_digest.empty())
+      want(named, pool.status.target_digest);
+  }
+  if (former) want(former, former->digest);
+  for (registry::image_ref& one : wanted) {
+    const std::string digest = one.digest;
+    out.images[digest] = settings_.images->of(digest);
+    if (may_ask && settings_.images->is_due(digest))
+      settings_.start("image " + digest, settings_.images->ask(std::move(one), login));
+    if (out.images[digest].is_asking)
+      settings_.images->tell(digest, follower(pool.meta.name.str()),
+                             [wake = settings_.wake, name = pool.meta.name.str()] {
+                               if (wake) wake(name);
+                             });
+  }
+  return out;
 }
 
 awaitable<drains_by_node> pool_reader::drains_of(std::string pool) {
@@ -156,10 +224,16 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
     now.world.assume_staged = of == plan_view::all_staged;
     first = co_await decide(now);
   }
+  if (settings_.images && !first.kubernetes.booted_on.empty())
+    settings_.images->note_booted(
+        first.status.target_digest,
+        {first.kubernetes.image,
+         "node " + first.kubernetes.booted_on + " of " + settings_.cluster + ", which runs it"});
   if (!settings_.policy || !first.moves || first.units.empty()) co_return first;
   const auto is_staged = [of](const unit& u) {
-    return u.may_take_slot || (of == plan_view::all_staged &&
-                               (u.state == unit_state::pending || u.state == unit_state::staging));
+    return !u.beyond_skew &&
+           (u.may_take_slot || (of == plan_view::all_staged && (u.state == unit_state::pending ||
+                                                                u.state == unit_state::staging)));
   };
   const bool any_waits = std::any_of(first.units.begin(), first.units.end(), [&](const unit& u) {
     return is_staged(u) && (!u.slotted || u.starting);
@@ -174,6 +248,7 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
   question.units = std::move(first.units);
   question.capacity = first.capacity;
   question.halted = first.halted;
+  question.kubernetes = first.kubernetes;
   question.now = loop_.wall();
   if (const node_pool* p = views_.pools.find("", pool)) {
     question.pack = p->policy();
@@ -185,6 +260,8 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
   }
   for (unit& u : question.units) {
     if (is_staged(u)) u.state = unit_state::staged;
+    // No policy chooses a node that the planner would not let start.
+    if (u.beyond_skew && u.state == unit_state::staged) u.state = unit_state::pending;
     if (u.slotted) ++question.occupied;
   }
   co_await free_all(loop_, first.actions);
@@ -205,6 +282,9 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
 
 awaitable<rollout_plan> pool_reader::plan(std::string pool, plan_view of) {
   if (settings_.other && !settings_.other->known().empty()) co_await settings_.other->look();
+  if (const node_pool* p = views_.pools.find("", pool);
+      p && settings_.servers && is_moving(*p, tag_of(pool)))
+    co_await settings_.servers->look();
   rollout_plan out = co_await plan_once(pool, of);
   const bool acts = !out.actions.empty() || out.status_changed;
   if (!settings_.other || !acts) co_return out;

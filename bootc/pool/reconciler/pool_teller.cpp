@@ -90,8 +90,7 @@ awaitable<std::optional<reactor::wall_time>> pool_teller::tell_of_drains(node_po
 
 /// The step that the node has made since it was last told of; told now, and from then on remembered
 /// by its object.
-void pool_teller::note_step(const bootc_node& b, const node_pool& pool,
-                                     json::object& annotations) {
+void pool_teller::note_step(const bootc_node& b, const node_pool& pool, json::object& annotations) {
   if (!settings_.events) return;
   const std::string name = b.meta.name.str();
   auto step = next_step(b, views_.nodes.find("", name), pool);
@@ -106,19 +105,24 @@ void pool_teller::note_step(const bootc_node& b, const node_pool& pool,
   if (step->note) tell(std::move(*step->note));
 }
 
-awaitable<pool_teller::noted> pool_teller::notes_of(const node_pool& pool,
-                                                                      rollout_plan& plan) {
+awaitable<pool_teller::noted> pool_teller::notes_of(const node_pool& pool, rollout_plan& plan) {
   noted out;
   std::set<std::string> written_anyway;
   for (const action& a : plan.actions)
     if (takes_notes(a.kind)) written_anyway.insert(a.node);
   auto why = plan.holds.begin();
   std::size_t alone = 0;
+  bool has_skew = false;
   for (std::size_t i = 0; i < plan.units.size(); ++i) {
     if (i % units_a_turn == units_a_turn - 1 || reactor::turn::is_over()) co_await loop_.yield();
     const unit& u = plan.units[i];
     while (why != plan.holds.end() && why->unit < u.name) ++why;
-    const bool matters = u.slotted || u.state == unit_state::degraded || !u.trouble.empty();
+    // Of those that the version skew holds one speaks for the pool.
+    const bool tells_skew = !has_skew && u.beyond_skew && why != plan.holds.end() &&
+                            why->unit == u.name && why->code == hold_code::version_skew;
+    has_skew |= tells_skew;
+    const bool matters =
+        u.slotted || u.state == unit_state::degraded || !u.trouble.empty() || tells_skew;
     const hold* now = matters && why != plan.holds.end() && why->unit == u.name ? &*why : nullptr;
     // What the next pass would say goes along with the slot.
     std::optional<hold> begins;

@@ -6,6 +6,7 @@
 #include "k8s/informer/currency.hpp"
 #include "k8s/informer/store.hpp"
 #include "k8s/views/node.hpp"
+#include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
 
 #include <functional>
@@ -16,6 +17,9 @@
 namespace k8s {
 class event_recorder;
 }
+namespace k8s::skew {
+class server_versions;
+}
 namespace units {
 class row_figures;
 struct assumed_targets;
@@ -23,6 +27,9 @@ struct assumed_targets;
 
 namespace bootc {
 
+using reactor::awaitable;
+
+class image_versions;
 class other_operator;
 class pull_secrets;
 class rollout_policy;
@@ -56,6 +63,11 @@ struct reconciler_settings {
   k8s::event_recorder* events = nullptr;  // of the cluster; none: nothing is told
   /// Images that plans assume instead of those that pools ask for. Null: none.
   std::shared_ptr<const units::assumed_targets> assumed = {};
+  /// Of the process; none: no registry is asked which Kubernetes an image carries.
+  image_versions* images = nullptr;
+  k8s::skew::server_versions* servers = nullptr;  // of the cluster; none: no server is asked
+  /// Runs a question that outlasts the pass; empty: it is not asked.
+  std::function<void(std::string name, awaitable<void> question)> start;
   tag_watcher* tags = nullptr;      // of the process; none: tags stay what they are known to be
   pull_secrets* secrets = nullptr;  // of the cluster; none: nothing is known of them
   other_operator* other = nullptr;  // of the cluster; none: no other works there

@@ -219,6 +219,18 @@ void default_admission_policy(json::object& o) {
     if (rule.is_object()) set_default(rule.get_object(), "scope", "*");
 }
 
+/// Its Go type leaves none of these off the wire.
+void default_node_status(json::object& status) {
+  json::object& kubelet =
+      ensure_object(ensure_object(status, "daemonEndpoints"), "kubeletEndpoint");
+  set_default(kubelet, "Port", 0);
+  json::object& info = ensure_object(status, "nodeInfo");
+  for (const char* f :
+       {"machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion",
+        "kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"})
+    set_default(info, f, "");
+}
+
 }  // namespace
 
 void set_defaults(const kind_info& kind, json::object& o) {
@@ -258,7 +270,7 @@ void set_defaults(const kind_info& kind, json::object& o) {
     ensure_object(ensure_object(o, "status"), "loadBalancer");
   } else if (kind.kind == "Node") {
     ensure_object(o, "spec");
-    ensure_object(o, "status");
+    default_node_status(ensure_object(o, "status"));
   } else if (kind.kind == "PodDisruptionBudget") {
     json::object& status = ensure_object(o, "status");
     for (const char* f :

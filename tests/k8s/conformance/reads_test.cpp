@@ -15,6 +15,43 @@ std::string version_of(const space& s) {
   return get(s.core("configmaps")).at("/metadata/resourceVersion");
 }
 
+std::string keys_of(const json::value* of) {
+  std::string out;
+  if (of && of->is_object())
+    for (const auto& [key, value] : of->get_object())
+      if (value.is_string()) out += (out.empty() ? "" : " ") + std::string(key);
+  return out;
+}
+
+TEST(Version, SkewIsJudgedByTheFieldsThatAServerOf136Says) {
+  const reply r = endpoint::get().send("GET", "/version");
+  EXPECT_EQ(r.status, 200);
+  EXPECT_EQ(keys_of(&r.body),
+            "major minor emulationMajor emulationMinor minCompatibilityMajor minCompatibilityMinor "
+            "gitVersion gitCommit gitTreeState buildDate goVersion compiler platform");
+  EXPECT_EQ(r.at("/gitVersion").substr(0, 6), "v1.36.");
+  EXPECT_EQ(r.at("/minor") + r.at("/emulationMinor") + r.at("/minCompatibilityMinor"), "363635");
+}
+
+TEST(Version, SkewIsJudgedByANodeThatSaysAllOfItsInfo) {
+  const std::string name = "skew-node", at = "/api/v1/nodes/" + name;
+  (void)endpoint::get().send("DELETE", at);
+  const reply made =
+      endpoint::get().send("POST", "/api/v1/nodes",
+                           R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")" + name +
+                               R"("},"status":{"nodeInfo":{"kubeletVersion":"v1.33.1+k3s1"}}})");
+  EXPECT_EQ(made.status, 201) << made.text;
+  const reply r = endpoint::get().send("GET", at);
+  EXPECT_EQ(keys_of(r.find("/status/nodeInfo")).size(),
+            std::string("machineID systemUUID bootID kernelVersion osImage containerRuntimeVersion "
+                        "kubeletVersion kubeProxyVersion operatingSystem architecture")
+                .size());
+  EXPECT_EQ(r.at("/status/nodeInfo/kubeletVersion"), "v1.33.1+k3s1");
+  EXPECT_TRUE(r.find("/status/nodeInfo/kubeProxyVersion")) << "and empty";
+  EXPECT_EQ(r.number("/status/daemonEndpoints/kubeletEndpoint/Port"), 0);
+  (void)endpoint::get().send("DELETE", at);
+}
+
 TEST(List, HasItsKindAndVersion) {
   space s;
   post(s.core("configmaps"), config_map("a"));

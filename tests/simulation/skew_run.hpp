@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simulation {
+
+struct skew_outcome {
+  std::vector<std::string> violations;
+  std::size_t reboots = 0;
+  std::size_t held = 0;      // nodes that were held by version-skew at the end of a release
+  std::string wrongly_held;  // why a node waits 20 minutes later, where no rule is broken; or empty
+};
+
+/// A cluster of control planes and workers in two pools, which releases move, some of them beyond
+/// the rules; some are named by a label, some by what a node says.
+skew_outcome run_skewed(std::uint64_t seed);
+
+struct lie_outcome {
+  std::string reason;  // of the pool's condition Degraded
+  std::size_t nodes = 0, went = 0, on_old = 0;
+  bool is_told = false;
+};
+
+/// A label names another minor than the image has.
+lie_outcome run_lie(std::uint64_t seed);
+
+}  // namespace simulation

@@ -1,0 +1,40 @@
+// Fleets whose clusters have control planes and workers move to releases that name a Kubernetes by
+// chance: no node comes back beyond the version skew, and what may move does.
+#include "tests/simulation/skew_run.hpp"
+
+#include <gtest/gtest.h>
+
+namespace simulation {
+namespace {
+
+/// 500 seeds, 25 a test so that they share the cores.
+class SkewedFleet : public testing::TestWithParam<int> {};
+
+TEST_P(SkewedFleet, NoNodeRunsAVersionBeyondTheSkew) {
+  std::size_t moved = 0, held = 0;
+  for (int i = 0; i < 25; ++i) {
+    const auto seed = static_cast<std::uint64_t>(GetParam() * 25 + i + 1);
+    const skew_outcome r = run_skewed(seed);
+    ASSERT_TRUE(r.violations.empty()) << "seed " << seed << ": " << r.violations.front();
+    EXPECT_EQ(r.wrongly_held, "") << "seed " << seed;
+    moved += r.reboots;
+    held += r.held;
+  }
+  EXPECT_GT(moved, 50u) << "nothing moved";
+  EXPECT_GT(held, 10u) << "no release broke a rule";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SkewedFleet, testing::Range(0, 20));
+
+TEST(SkewedFleetAfterALie, TheFirstNodesWordCountsThePoolHaltsAndGoesBack) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const lie_outcome r = run_lie(seed);
+    EXPECT_EQ(r.reason, "RolloutReturned") << "seed " << seed;
+    EXPECT_EQ(r.went, 1u) << "seed " << seed << ": one slot, one node";
+    EXPECT_EQ(r.on_old, r.nodes) << "seed " << seed;
+    EXPECT_TRUE(r.is_told) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace simulation
