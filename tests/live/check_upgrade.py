@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`windlass check upgrade` on an embedded API server and on a real one that hold the same: a release with a PodSecurityPolicy, one of policy/v1beta1 and a
-definition that was applied as v1beta1. Both answers have to be equal. Then what a real server alone has: a webhook without a Service, an object of a beta
-version that it serves and what it counts, an account that may not look at all. Last 50,000 objects on the embedded one: what they take in memory.
+"""`windlass check upgrade` on an embedded API server and on a real one that hold the same: releases with a PodSecurityPolicy, with policy/v1beta1 and with a
+definition of v1beta1. Both answers have to be equal. Then what a real server alone has: a definition that a server of 1.21 left, a webhook without a Service,
+an object of a beta version that it serves and what it counts, an account that may not look at all. Last 50,000 objects on the embedded one: their memory.
 
     KUBEBUILDER_ASSETS=D tests/live/check_upgrade.py BUILD_FOLDER
 
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+import urllib.request
 
 sys.dont_write_bytecode = True
 import own_server
@@ -27,6 +28,7 @@ from waits import check, until
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 OBJECTS, MOST_MIB = 50_000, 64
 PSP = "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\nmetadata: {name: strict}\n"
+CRD = "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: shops.example.com}\n"
 PDB = "apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {minAvailable: 1}\n"
 
 
@@ -40,14 +42,25 @@ def release(name, manifest):
                          "labels": {"owner": "helm", "name": name, "status": "deployed", "version": "1"}}}
 
 
-def definition():
-    """As a server of 1.21 left it, where kubectl applied it as v1beta1."""
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": "shops.example.com", "managedFields": [
-                {"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "apiextensions.k8s.io/v1beta1", "time": "2021-01-01T00:00:00Z",
-                 "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:group": {}, "f:scope": {}}}}]},
-            "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "shops", "singular": "shop", "kind": "Shop", "listKind": "ShopList"},
+def definition(name):
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{name}s.example.com"},
+            "spec": {"group": "example.com", "scope": "Namespaced",
+                     "names": {"plural": f"{name}s", "singular": name, "kind": name.title(), "listKind": f"{name.title()}List"},
                      "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}
+
+
+def left_by_an_older_server(real, name):
+    """What kubectl applied as v1beta1 before 1.22, as it lies in etcd after the upgrades: no newer server takes such managers from a client."""
+    def ask(what, **body):
+        request = urllib.request.Request(f"http://127.0.0.1:{real.client}/v3/kv/{what}", json.dumps(body).encode())
+        return json.loads(urllib.request.urlopen(request, timeout=10).read())
+
+    key = base64.b64encode(f"/registry/apiextensions.k8s.io/customresourcedefinitions/{name}".encode()).decode()
+    stored = json.loads(base64.b64decode(ask("range", key=key)["kvs"][0]["value"]))
+    stored["metadata"]["managedFields"] = [
+        {"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "apiextensions.k8s.io/v1beta1", "time": "2021-01-01T00:00:00Z",
+         "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:group": {}, "f:scope": {}}}}]
+    ask("put", key=key, value=base64.b64encode(json.dumps(stored).encode()).decode())
 
 
 class Cluster:
@@ -77,14 +90,15 @@ class Cluster:
 def same_on_both(clusters):
     answers = []
     for one in clusters:
-        one.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, release("policies", PSP), release("web", PDB), definition())
+        one.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, release("policies", PSP), release("web", PDB),
+                   release("kinds", CRD))
         answer = one.findings("1.25")
         answers.append(answer["findings"])
         check(not answer["partial"], f"all was looked at: {answer['clusters']}")
         told = one.look("1.25")
         for words in (["PodSecurityPolicy/strict", "Helm release shop/policies", "1.25"],
                       ["shop", "PodDisruptionBudget/web", "Helm release shop/web", "1.25", "policy/v1 "],
-                      ["CustomResourceDefinition/shops.example.com", "field manager kubectl-client-side-apply", "1.22", "apiextensions.k8s.io/v1 "]):
+                      ["CustomResourceDefinition/shops.example.com", "Helm release shop/kinds", "1.22", "apiextensions.k8s.io/v1 "]):
             check(any(all(w in line for w in words) for line in told.splitlines()), f"one line has {words}:\n{told}")
         check(one.look("1.25", "-o", "github").count("::error ") == 3, "three lines for a workflow")
         check(one.findings("1.21", ends=0)["findings"] == [], "before that nothing is removed")
@@ -104,18 +118,27 @@ def waivers(cluster, folder):
     cluster.look("1.25", "--waivers", str(file), ends=1)
 
 
-def real_alone(cluster, folder):
+def real_alone(cluster, folder, server):
+    cluster.create(definition("cart"), definition("shop"))
+    cluster.kubectl("wait", "--for=condition=Established", "crd/carts.example.com", "crd/shops.example.com", "--timeout=20s")
+    left_by_an_older_server(server, "carts.example.com")
+    left_by_an_older_server(server, "shops.example.com")
+    rows = {f["object"]: f for f in until(lambda: [f for f in cluster.findings("1.25")["findings"] if "Custom" in f["object"] and "live" in f["sources"]],
+                                          "the server shows what is stored")}
+    carts, shops = rows["CustomResourceDefinition/carts.example.com"], rows["CustomResourceDefinition/shops.example.com"]
+    check(carts["owner"] == "field manager kubectl-client-side-apply" and carts["sources"] == ["live"], carts)
+    check(shops["owner"] == "Helm release shop/kinds" and shops["sources"] == ["release", "live"], shops)
     cluster.create({"apiVersion": "storage.k8s.io/v1beta1", "kind": "VolumeAttributesClass", "metadata": {"name": "gold"}, "driverName": "example.com",
                     "parameters": {"iops": "100"}},
                    {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "shop"}, "webhooks": [
                        {"name": "shop.example.com", "sideEffects": "None", "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore",
                         "clientConfig": {"service": {"namespace": "shop", "name": "none"}},
                         "rules": [{"apiGroups": ["example.com"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["shops"]}]}]})
-    rows = {f["object"]: f for f in cluster.findings("1.37")["findings"]}
-    gold, hook = rows["VolumeAttributesClass/gold"], rows["ValidatingWebhookConfiguration/shop"]
+    newer = {f["object"]: f for f in cluster.findings("1.37")["findings"]}
+    gold, hook = newer["VolumeAttributesClass/gold"], newer["ValidatingWebhookConfiguration/shop"]
     check(gold["replacement"] == "storage.k8s.io/v1" and gold["owner"] == "field manager kubectl-create" and gold["sources"] == ["live"], gold)
     check("Service shop/none, which does not exist" in hook["message"], hook)
-    counted = rows["Requests/volumeattributesclasses"]
+    counted = newer["Requests/volumeattributesclasses"]
     check(counted["sources"] == ["requests"] and counted["removedIn"] == "1.37", counted)
     check("VolumeAttributesClass/gold" not in {f["object"] for f in cluster.findings("1.36")["findings"]}, "1.36 serves it")
     # Who may look at objects and not at Secrets or metrics.
@@ -133,7 +156,7 @@ def real_alone(cluster, folder):
     answer = cluster.findings("1.25", kubeconfig=str(lesser))
     unseen = {u["what"]: u["needed"] for c in answer["clusters"] for u in c["notLookedAt"]}
     check(answer["partial"] and unseen.get("secrets") is True and unseen.get("metrics") is False, answer["clusters"])
-    check([f["object"] for f in answer["findings"]] == ["CustomResourceDefinition/shops.example.com"], answer["findings"])
+    check({f["object"] for f in answer["findings"]} == set(rows), answer["findings"])
 
 
 def fill(cluster):
@@ -180,11 +203,11 @@ def main():
             ours, theirs = Cluster(folder / "embedded/kubeconfig"), Cluster(real.kubeconfig)
             same_on_both([ours, theirs])
             waivers(ours, folder)
-            real_alone(theirs, folder)
+            real_alone(theirs, folder, real)
             _, _, rest = peak(ours)
             fill(ours)
             answer, took, most = peak(ours)
-            check(answer["clusters"][0]["objects"] > OBJECTS and len(answer["findings"]) == 3, answer["clusters"])
+            check(answer["clusters"][0]["objects"] >= OBJECTS and len(answer["findings"]) == 3, answer["clusters"])
             check(most - rest <= MOST_MIB, f"{OBJECTS} objects take {most - rest:.0f} MiB above rest, {rest:.0f}")
             print(json.dumps({"live": "check_upgrade", "objects": OBJECTS, "seconds": round(took, 1), "mib_above_rest": round(most - rest, 1)}))
         finally:

@@ -304,7 +304,9 @@ TEST(Waivers, OfAnyOtherShapeAreRefusedWithFileEntryAndField) {
             "w.yaml: waiver 2: reason is missing");
   EXPECT_EQ(problem("waivers: [{object: a, api: b, reason: c}]"),
             "w.yaml: waiver 1: until is missing");
-  for (const char* day : {"soon", "2027-13-01", "2027-01-32", "2027-1-1", "2027-01-31T00:00:00Z"})
+  EXPECT_EQ(problem("waivers: [{object: a, api: b, reason: c, until: 9999-12-31}]"), "accepted");
+  for (const char* day :
+       {"soon", "2027-13-01", "2027-02-29", "2027-01-32", "2027-1-1", "2027-01-31T00:00:00Z"})
     EXPECT_EQ(
         problem(std::string("waivers: [{object: a, api: b, reason: c, until: '") + day + "'}]"),
         "w.yaml: waiver 1: until is not a day as in 2027-01-31")
