@@ -90,11 +90,11 @@ private:
     out_.not_seen.push_back({what, reactor::reason_of(why), is});
   }
   void add(seen_object one) {
-    one.owner = placed(std::move(one.owner));
+    one.owner = placed(one.owner);
     into_.add(out_.cluster, one);
   }
   /// The Tenant of a release that the service placed, else the release itself.
-  object_owner placed(object_owner of) const {
+  object_owner placed(const object_owner& of) const {
     const auto noted = of.is == object_owner::kind::release ? owners_.find(of.name) : owners_.end();
     if (noted == owners_.end()) return of;
     return {object_owner::kind::placed, noted->second};
@@ -279,7 +279,7 @@ private:
   void note_services(const json::object& item, const k8s::resource& of, asked_services& to) const {
     for (removals::webhook_service& s : removals::services_of(item)) {
       finding row = removals::of_missing_service(out_.cluster, of.kind, of.api_version(), item, s);
-      row.owner = placed(std::move(row.owner));
+      row.owner = placed(row.owner);
       to.emplace_back(std::move(row), std::move(s));
     }
   }
