@@ -60,12 +60,17 @@ public:
   }
 
   awaitable<cluster_reading> read() {
+    auto version = co_await served_.recent_version();
+    if (!version) {
+      miss("its version", version.error());
+      co_return std::move(out_);
+    }
     auto groups = co_await served_.refresh();
     if (!groups) {
       miss("what it serves", groups.error());
       co_return std::move(out_);
     }
-    out_.version = served_.version().git_version;
+    out_.version = version->git_version;
     co_await read_notes();
     co_await read_releases(records::driver::secrets);
     co_await read_releases(records::driver::config_maps);

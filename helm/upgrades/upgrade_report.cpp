@@ -132,18 +132,20 @@ app::around_list around(const upgrade_report& r, const listing& shown) {
   if (r.left_out > 0)
     out.tail += page("and ") + std::to_string(r.left_out) +
                 " more that are not listed; --cluster asks for fewer\n";
-  std::size_t objects = 0, releases = 0;
+  std::size_t objects = 0, releases = 0, read = 0;
   for (const upgrade_report::cluster& c : r.clusters) {
     objects += c.read.objects;
     releases += c.read.releases;
+    if (!c.read.version.empty()) ++read;
   }
-  const std::size_t counting = counted(shown);
+  const std::size_t counting = counted(shown), all = r.clusters.size();
   out.tail += page(std::to_string(counting)) + " found that 1." + std::to_string(r.to) +
               " would break, " + std::to_string(shown.objects().size() - counting) +
               " waived; looked at " + std::to_string(objects) + " objects and " +
-              std::to_string(releases) + " releases on " + std::to_string(r.clusters.size()) +
-              (r.clusters.size() == 1 ? " cluster" : " clusters") +
-              (r.is_partial() ? "; the answer is partial\n" : "\n");
+              std::to_string(releases) + " releases on " + std::to_string(read) + " of " +
+              std::to_string(all) + (all == 1 ? " cluster" : " clusters");
+  if (r.is_partial()) out.tail += "; the answer is partial";
+  out.tail += "\n";
   return out;
 }
 
