@@ -540,6 +540,15 @@ std::string nearest_command(const CLI::App& app, const std::string& typed) {
   return std::string(formats::nearest(names, typed));
 }
 
+/// "--kubeconfig" of `windlass check --kubeconfig FILE upgrade`: the command below would not have
+/// it. Empty where none was given.
+std::string flag_given_to(const CLI::App& above, const parsing& all) {
+  if (!all.leaves.contains(&above)) return {};
+  for (const CLI::Option* option : above.get_options())
+    if (option->count() > 0) return option->get_name();
+  return {};
+}
+
 void add_flags(const CLI::App& command, std::vector<std::string>& to) {
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) to.push_back("--" + name);
@@ -568,14 +577,16 @@ std::string nearest_flag(const CLI::App& command, const std::string& typed) {
 
 /// `windlass frobnicate`, `windlass policy frobnicate`, `windlass --nonsense`: the word that names
 /// no command, or no option of those that only group others; nothing when there is none.
-std::optional<parse_outcome> unknown_word(const CLI::App& app,
+std::optional<parse_outcome> unknown_word(const parsing& known,
                                           const std::vector<std::string>& words) {
+  const CLI::App& app = known.app;
   const CLI::App* at = &app;
   std::string path = app.get_name();
   for (const std::string& word : words) {
     const auto all = parsing::below(*at);
     if (all.empty()) return std::nullopt;
     if (word.starts_with('-')) {
+      if (known.leaves.contains(at)) return std::nullopt;  // the parser knows its flags
       if (at->get_option_no_throw(word.substr(0, word.find('='))) != nullptr) return std::nullopt;
       return usage_error_of(
           path, "The following argument was not expected: " + word + nearest_flag(*at, word));
@@ -680,7 +691,8 @@ std::optional<parse_outcome> help_asked_for(const parsing& all,
     at = *next;
     path += " " + word;
   }
-  if (!asked && !names_the_rest && !parsing::below(*at).empty()) asked = help_extent::first_screen;
+  const bool only_groups = !parsing::below(*at).empty() && !all.leaves.contains(at);
+  if (!asked && !names_the_rest && only_groups) asked = help_extent::first_screen;
   if (!asked) return std::nullopt;
   parse_outcome out;
   out.out = help_text(all.page_of(*at, path), *asked);
@@ -690,7 +702,7 @@ std::optional<parse_outcome> help_asked_for(const parsing& all,
 parse_outcome command_line::once(const std::vector<std::string>& words,
                                  const std::set<std::string>* from_file) const {
   const auto all = std::make_shared<parsing>(what, apis);
-  if (auto unknown = unknown_word(all->app, words)) return *std::move(unknown);
+  if (auto unknown = unknown_word(*all, words)) return *std::move(unknown);
   if (auto help = help_asked_for(*all, words)) return *std::move(help);
   const auto command_given = [&] {
     std::string command = what.name;
@@ -727,6 +739,10 @@ parse_outcome command_line::once(const std::vector<std::string>& words,
     throw;
   }
   CLI::App& command = all->given();
+  for (const CLI::App* above = command.get_parent(); above != nullptr; above = above->get_parent())
+    if (const std::string early = flag_given_to(*above, *all); !early.empty())
+      return usage_error_of(command_given(), early + " is a flag of `" + path_of(*above) +
+                                                 "`: write it behind " + command.get_name());
   const auto leaf = all->leaves.find(&command);
   if (leaf == all->leaves.end()) return {};  // a raw command, which run() knows
   const std::string& config = parsing::config(leaf->second);

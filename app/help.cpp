@@ -77,7 +77,7 @@ std::string names_of(const std::vector<entry>& all) {
 std::string usage_of(const help_page& p) {
   std::string out = p.path;
   for (const entry& a : p.arguments) out += a.matters ? " " + a.name : " [" + a.name + "]";
-  if (!p.commands.empty()) out += " COMMAND";
+  if (!p.commands.empty()) out += p.flags.empty() ? " COMMAND" : " [COMMAND]";
   if (!p.flags.empty()) out += " [flags]";
   return wrapped(out, 4);
 }
@@ -102,7 +102,7 @@ std::string first_screen(const help_page& p) {
     const bool fits = lines_in(out) + lines_in(list) + 3 <= first_screen_lines;
     out += "\nCommands:\n" + (fits ? std::move(list) : names_of(p.commands)) + "`" + p.path +
            " COMMAND --help` says more of one.\n";
-    return out;
+    if (p.flags.empty()) return out;
   }
   if (!p.arguments.empty()) out += "\n" + columns_of(p.arguments, help_extent::first_screen);
   std::vector<entry> flags = chosen_flags(p);

@@ -743,6 +743,12 @@ awaitable<result<json::value>> client::get_path(std::string path, reactor::nanos
   return impl_->call(std::move(request), std::move(how), within);
 }
 
+awaitable<result<std::string>> client::get_text(std::string path, std::size_t limit_bytes) {
+  std::string doing = "get " + path;
+  http::request request = impl_->make("GET", is_plain_path(path) ? std::move(path) : "");
+  return impl_->text_call(std::move(request), std::move(doing), body_form::text, limit_bytes);
+}
+
 awaitable<result<std::string>> client::pod_log(object_key pod, std::string container,
                                                std::size_t limit_bytes) {
   std::string doing = "get log of pod " + pod.text();

@@ -159,6 +159,8 @@ public:
   /// Any GET of this server, whole ("/version", "/apis"); the body is parsed as JSON.
   awaitable<result<boost::json::value>> get_path(std::string target,
                                                  reactor::nanoseconds within = request_deadline);
+  /// The same of an answer that is text ("/metrics"). Errors: errc::malformed past `limit_bytes`.
+  awaitable<result<std::string>> get_text(std::string target, std::size_t limit_bytes);
 
   /// The beginning of what a container printed; `container` may be empty for a pod that has one. A
   /// pod on no node printed nothing.

@@ -146,6 +146,7 @@ struct core {
   void install_crd(const json::object& crd);
   void uninstall_crd(const json::object& crd);
   void settle_crd(json::object& crd);
+  void drop_unknown_managers(const kind_info& kind, json::object& meta) const;
 
   // reads.cpp
   outcome<answer> log(call& c);

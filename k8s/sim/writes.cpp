@@ -277,9 +277,27 @@ outcome<answer> core::create(call& c) {
     return failure{500, "", "resourceVersion should not be set on objects to be created"};
   }
   json::object o = to_storage(*c.kind, std::move(*body));
+  erase(ensure_object(o, "metadata"), "managedFields");  // who makes it owns all of it
   auto made = create_object(c, std::move(o));
   if (!made) return made.error();
   return object_answer(c, 201, **made);
+}
+
+/// What was written by a version that is not served, as one that was removed, belongs to nobody
+/// from the next write on.
+void core::drop_unknown_managers(const kind_info& kind, json::object& meta) const {
+  json::value* listed = meta.if_contains("managedFields");
+  if (!listed || !listed->is_array()) return;
+  json::array kept;
+  for (json::value& v : listed->get_array()) {
+    const json::object* entry = v.if_object();
+    if (entry && kinds.find_kind(text(*entry, {"apiVersion"}), kind.kind))
+      kept.push_back(std::move(v));
+  }
+  if (kept.empty())
+    erase(meta, "managedFields");
+  else
+    *listed = std::move(kept);
 }
 
 outcome<core::stored> core::create_object(call& c, json::object o, const json::object* status) {
@@ -499,6 +517,7 @@ outcome<core::stored> core::update_object(call& c, const version& old_version, j
   } else {
     track_update(kind, &old, o, {c.manager, c.subresource, timestamp()});
   }
+  drop_unknown_managers(kind, ensure_object(o, "metadata"));
   const bool deleting = m.contains("deletionTimestamp");
   const bool held =
       m.contains("finalizers") || number(m, {"deletionGracePeriodSeconds"}) > 0 ||

@@ -1,5 +1,6 @@
 #include "releases/commands/checking.hpp"
 
+#include "app/workflow_line.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"
@@ -96,24 +97,6 @@ std::string xml(std::string_view text) {
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       default: out += c;
-    }
-  }
-  return out;
-}
-
-/// A command of a workflow is one line; in its properties colons and commas mean something too.
-enum class place_in_line { property, message };
-std::string workflow(std::string_view text, place_in_line where) {
-  std::string out;
-  for (const char c : reactor::printable(text)) {
-    if (c == '%') {
-      out += "%25";
-    } else if (where == place_in_line::property && c == ':') {
-      out += "%3A";
-    } else if (where == place_in_line::property && c == ',') {
-      out += "%2C";
-    } else {
-      out += c;
     }
   }
   return out;
@@ -316,15 +299,13 @@ std::string check_github(const check_outcome& outcome, const std::string& dir) {
   std::string out;
   for (const judged_release& j : outcome.releases) {
     for (const finding& f : j.answer.findings) {
-      const char* command = f.how == severity::error  ? "::error "
-                            : f.how == severity::warn ? "::warning "
-                                                      : "::notice ";
+      const char* level = f.how == severity::error  ? "error"
+                          : f.how == severity::warn ? "warning"
+                                                    : "notice";
       const std::string file = f.evidence.substr(0, f.evidence.find(": "));
-      out += command;
-      if (file.find(".yaml") != std::string::npos)
-        out += "file=" + workflow(dir + "/" + file, place_in_line::property) + ",";
-      out += "title=" + workflow(f.id + " " + f.subject, place_in_line::property) +
-             "::" + workflow(f.why, place_in_line::message) + "\n";
+      const bool is_yaml = file.find(".yaml") != std::string::npos;
+      out += app::workflow_line(level, is_yaml ? dir + "/" + file : std::string(),
+                                f.id + " " + f.subject, f.why);
     }
   }
   return out;

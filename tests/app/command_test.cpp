@@ -206,5 +206,44 @@ TEST(Command, AWordThatIsNotKnownIsNamedAtEachLevel) {
   }
 }
 
+TEST(Command, MayHaveFlagsAndCommandsBelowIt) {
+  struct check_options {
+    std::string output, file;
+  };
+  const auto declare = [](flags& f, check_options& to) {
+    f.value("-o,--output", to.output, "how");
+    f.value("--file", to.file, "which");
+  };
+  const auto ends_with = [](int code) {
+    return [code](const check_options&, const invocation&) { return code; };
+  };
+  const program checks{
+      "windlass",
+      "Checks.",
+      "",
+      {command_of<check_options>("check", "Look.", declare, ends_with(3)),
+       command_of<check_options>("check more", "Look on.", declare, ends_with(4))}};
+  const environment_reader nothing = [](std::string_view) { return std::string(); };
+  const std::vector<units::api> none;
+  const auto ran = [&](const std::vector<std::string>& words) {
+    return run(checks, words, nothing, &none);
+  };
+  EXPECT_EQ(ran({"check"}), 3) << "it is no question for help";
+  EXPECT_EQ(ran({"check", "-ojson"}), 3);
+  EXPECT_EQ(ran({"check", "--file", "more"}), 3) << "the value of a flag is no command";
+  EXPECT_EQ(ran({"check", "more"}), 4);
+  EXPECT_EQ(ran({"check", "more", "--file", "f"}), 4);
+  // The command below would not have it.
+  const parse_outcome early = parse(checks, {"check", "--file", "f", "more"}, nothing, &none);
+  EXPECT_EQ(early.exit_code, wrong_usage);
+  EXPECT_THAT(early.err, HasSubstr("--file is a flag of `windlass check`"));
+  EXPECT_EQ(ran({"check", "mroe"}), wrong_usage);
+  EXPECT_EQ(ran({"check", "--fiel", "f"}), wrong_usage);
+  const std::string help = parse(checks, {"check", "--help"}, nothing, &none).out;
+  EXPECT_THAT(help, HasSubstr("windlass check [COMMAND] [flags]"));
+  EXPECT_THAT(help, HasSubstr("more"));
+  EXPECT_THAT(help, HasSubstr("--file"));
+}
+
 }  // namespace
 }  // namespace app

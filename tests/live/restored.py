@@ -8,9 +8,7 @@ Starts an etcd and a kube-apiserver of its own.
 Ends with one JSON line: {"live", "noticed_s", "seen_s"}.
 """
 import json
-import os
 import pathlib
-import secrets
 import shutil
 import subprocess
 import sys
@@ -18,57 +16,16 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from waits import check, free_port, until
+import own_server
+from waits import check, until
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ASSETS = pathlib.Path(os.environ.get("KUBEBUILDER_ASSETS") or pathlib.Path.home() / ".cache/windlass/envtest")
-ETCD = str(ASSETS / "etcd") if (ASSETS / "etcd").exists() else shutil.which("etcd")
 AT_REST = 120  # seconds: docs/adr/0006
 IMAGES = [f"registry.live.local/os/node@sha256:{c * 64}" for c in "abc"]
 
 
-class Server:
-    def __init__(self, folder):
-        self.folder, self.client, self.peer, self.api, self.processes = folder, free_port(), free_port(), free_port(), []
-        token = secrets.token_hex(16)
-        (folder / "tokens.csv").write_text(f"{token},admin,admin,system:masters\n")
-        subprocess.run(["openssl", "genrsa", "-out", folder / "sa.key", "2048"], check=True, capture_output=True)
-        self.kubeconfig = folder / "kubeconfig"
-        self.kubeconfig.write_text(json.dumps({
-            "apiVersion": "v1", "kind": "Config", "current-context": "live", "contexts": [{"name": "live", "context": {"cluster": "live", "user": "admin"}}],
-            "clusters": [{"name": "live", "cluster": {"server": f"https://127.0.0.1:{self.api}", "certificate-authority": str(folder / "certs/apiserver.crt"),
-                                                      "tls-server-name": "kubernetes"}}],
-            "users": [{"name": "admin", "user": {"token": token}}]}))
-
-    def start(self):
-        def run(name, *command):
-            with open(self.folder / f"{name}.log", "a") as log:
-                self.processes.append(subprocess.Popen(command, stdout=log, stderr=log))
-
-        peer = f"http://127.0.0.1:{self.peer}"
-        run("etcd", ETCD, "--data-dir", self.folder / "etcd", "--listen-client-urls", f"http://127.0.0.1:{self.client}", "--advertise-client-urls",
-            f"http://127.0.0.1:{self.client}", "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}")
-        run("apiserver", ASSETS / "kube-apiserver", "--etcd-servers", f"http://127.0.0.1:{self.client}", "--secure-port", str(self.api), "--bind-address",
-            "127.0.0.1", "--cert-dir", self.folder / "certs", "--service-cluster-ip-range", "10.0.0.0/24", "--authorization-mode", "RBAC", "--token-auth-file",
-            self.folder / "tokens.csv", "--service-account-key-file", self.folder / "sa.key", "--service-account-signing-key-file", self.folder / "sa.key",
-            "--service-account-issuer", "https://windlass.test", "--disable-admission-plugins", "ServiceAccount")
-        until(lambda: self.kubectl("get", "--raw", "/readyz", ok=False).returncode == 0, "kube-apiserver is ready", 120)
-
-    def stop(self):
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait()
-        self.processes = []
-
-    def kubectl(self, *arguments, text=None, ok=True):
-        done = subprocess.run([ASSETS / "kubectl", "--kubeconfig", self.kubeconfig, *arguments], input=text, capture_output=True, text=True, timeout=60)
-        check(done.returncode == 0 or not ok, f"kubectl {arguments}: {done.stderr}")
-        return done
-
-    def apply(self, *objects):
-        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-
+class Server(own_server.Server):
     def is_observed(self):
         pool = json.loads(self.kubectl("get", "bootcnodepool", "live", "-o", "json").stdout)
         return pool.get("status", {}).get("observedGeneration") == pool["metadata"]["generation"]
@@ -80,8 +37,7 @@ def pool(image):
 
 
 def main():
-    if not (ASSETS / "kube-apiserver").exists() or not ETCD:
-        print(f"live: SKIPPED: no kube-apiserver in {ASSETS}, or no etcd")
+    if not own_server.is_there():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -165,6 +165,36 @@ TEST(Create, RecordsWhoOwnsWhichField) {
       json::parse(R"({"f:data":{".":{},"f:k":{}},"f:metadata":{"f:labels":{".":{},"f:l":{}}}})"));
 }
 
+TEST(Create, TakesNoManagersFromTheClient) {
+  space s;
+  for (const char* version : {"v1", "policy/v1beta1"}) {
+    const reply r =
+        post(s.core("configmaps?fieldManager=me"),
+             config_map(version[0] == 'v' ? "a" : "b", R"({"k":"v"})",
+                        std::string(R"("managedFields":[{"manager":"other","operation":"Update",
+                          "apiVersion":")") +
+                            version +
+                            R"(","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k":{}}}}])"));
+    EXPECT_EQ(r.status, 201) << version;
+    EXPECT_EQ(r.at("/metadata/managedFields/0/manager"), "me") << version;
+    EXPECT_FALSE(r.find("/metadata/managedFields/1")) << version;
+  }
+}
+
+TEST(Update, ForgetsManagersThatWroteByAVersionThatIsNotServed) {
+  space s;
+  post(s.core("configmaps?fieldManager=me"), config_map("a", R"({"k":"v"})"));
+  const reply r = put(s.core("configmaps/a?fieldManager=me"),
+                      config_map("a", R"({"k":"v"})", R"("managedFields":[
+      {"manager":"old","operation":"Update","apiVersion":"policy/v1beta1",
+       "fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k":{}}}},
+      {"manager":"new","operation":"Update","apiVersion":"v1",
+       "fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k":{}}}}])"));
+  EXPECT_EQ(r.status, 200);
+  EXPECT_EQ(r.at("/metadata/managedFields/0/manager"), "new");
+  EXPECT_FALSE(r.find("/metadata/managedFields/1"));
+}
+
 TEST(Create, NamesTheManagerAfterTheUserAgent) {
   space s;
   reply r = endpoint::get().send("POST", s.core("configmaps"), config_map("a"), "application/json",

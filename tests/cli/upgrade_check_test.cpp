@@ -1,0 +1,328 @@
+// `windlass check upgrade` against an embedded API server in virtual time, and against answers of
+// an older one.
+#include "formats/base64.hpp"
+#include "helm/release/record.hpp"
+#include "helm/upgrades/cluster_reading.hpp"
+#include "helm/upgrades/upgrade_report.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "k8s/sim/server.hpp"
+#include "reactor/loop.hpp"
+#include "tests/cli/schema.hpp"
+#include "tests/reactor/run.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using helm::removals::finding;
+using helm::upgrades::cluster_reading;
+using helm::upgrades::unseen;
+using reactor::awaitable;
+
+constexpr const char* manifest = R"(---
+apiVersion: policy/v1beta1
+kind: PodSecurityPolicy
+metadata: {name: strict}
+---
+apiVersion: policy/v1beta1
+kind: PodDisruptionBudget
+metadata: {name: web}
+)";
+
+class UpgradeCheck : public testing::Test {
+protected:
+  reactor::loop l{reactor::loop::mode::simulated, 3};
+  k8s::sim::api_server home{k8s::sim::options_on(l)};
+  k8s::sim::server front{l, {.at = {"home", 6443}, .tls = nullptr}};
+  cluster_reading read;
+  std::vector<finding> rows;
+  std::vector<std::string> told;
+
+  UpgradeCheck() {
+    for (const char* ns : {"shop", "bootc-operator"})
+      home.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
+  }
+  /// Reads the cluster for 1.`minor`.
+  void look(int minor) {
+    front.add(home);
+    ASSERT_TRUE(front.start());
+    reactor::run_task(l, [&]() -> awaitable<void> {
+      k8s::connection to;
+      to.server = front.url();
+      k8s::client api(l, std::move(to));
+      k8s::discovery served(api);
+      helm::removals::findings found(minor);
+      helm::upgrades::reading_options how;
+      how.tell = [&](const std::string& line) { told.push_back(line); };
+      std::string name = "prod";
+      read = co_await helm::upgrades::read_cluster(l, api, served, std::move(name), found,
+                                                   std::move(how));
+      rows = found.rows();
+      co_await api.stop();
+      co_await front.stop();
+    });
+  }
+  void put(const char* text) { home.put(json::parse(text).as_object()); }
+  /// A revision of a release as Helm keeps it.
+  void release(const std::string& name, int revision, const std::string& status,
+               const std::string& text, const char* kind = "Secret") {
+    helm::release::record r;
+    r.name = name;
+    r.ns = "shop";
+    r.revision = revision;
+    r.state = helm::release::read_status(status);
+    r.manifest = text;
+    std::string stored = *helm::release::encode_record(r);
+    const bool is_secret = std::string_view(kind) == "Secret";
+    if (is_secret) stored = formats::encode_base64(stored);
+    json::object o{{"apiVersion", "v1"}, {"kind", kind}, {"data", {{"release", stored}}}};
+    o["metadata"] = {{"name", helm::release::storage_name(name, revision)},
+                     {"namespace", "shop"},
+                     {"labels",
+                      {{"owner", "helm"},
+                       {"name", name},
+                       {"status", status},
+                       {"version", std::to_string(revision)}}}};
+    if (is_secret) o["type"] = "helm.sh/release.v1";
+    home.put(std::move(o));
+  }
+  const finding* row(const std::string& object) const {
+    const auto found =
+        std::ranges::find_if(rows, [&](const finding& f) { return f.object() == object; });
+    return found == rows.end() ? nullptr : &*found;
+  }
+  std::string shown() const {
+    std::string out;
+    for (const finding& f : rows) out += f.object() + ": " + f.message() + "\n";
+    for (const unseen& u : read.not_seen) out += u.what + ": " + u.why + "\n";
+    return out;
+  }
+  const unseen* not_seen(const std::string& what) const {
+    const auto found = std::ranges::find(read.not_seen, what, &unseen::what);
+    return found == read.not_seen.end() ? nullptr : &*found;
+  }
+  helm::upgrades::upgrade_report report(int minor) const {
+    helm::upgrades::upgrade_report out;
+    out.to = minor;
+    out.clusters = {{read, {{"env", "prod"}}}};
+    out.rows = rows;
+    return out;
+  }
+};
+
+TEST_F(UpgradeCheck, NamesReleasesAndDefinitionsWithOwnerAndReplacement) {
+  release("web", 1, "superseded",
+          "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: old}");
+  release("web", 2, "deployed", manifest);
+  release("web", 3, "failed", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: new}");
+  release("maps", 1, "deployed", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: map}",
+          "ConfigMap");
+  release("gone", 1, "uninstalled", manifest);
+  put(R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "metadata": {"name": "shops.example.com", "managedFields": [
+      {"manager": "kubectl-client-side-apply", "operation": "Update", "fieldsType": "FieldsV1",
+       "apiVersion": "apiextensions.k8s.io/v1beta1", "time": "2021-01-01T00:00:00Z",
+       "fieldsV1": {"f:spec": {"f:group": {}}}}]},
+    "spec": {"group": "example.com", "scope": "Namespaced",
+      "names": {"plural": "shops", "kind": "Shop"},
+      "versions": [{"name": "v1", "served": true, "storage": true,
+                    "schema": {"openAPIV3Schema": {"type": "object"}}}]}})");
+  look(25);
+  EXPECT_EQ(read.releases, 2u);
+  ASSERT_EQ(rows.size(), 4u) << shown();
+  const finding* policy = row("PodSecurityPolicy/strict");
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(policy->owner.text(), "Helm release shop/web");
+  EXPECT_EQ(policy->replacement, "");
+  const finding* budget = row("PodDisruptionBudget/web");
+  ASSERT_TRUE(budget);
+  EXPECT_EQ(budget->ns, "shop");
+  EXPECT_EQ(budget->replacement, "policy/v1");
+  const finding* crd = row("CustomResourceDefinition/shops.example.com");
+  ASSERT_TRUE(crd);
+  EXPECT_EQ(crd->owner.text(), "field manager kubectl-client-side-apply");
+  EXPECT_EQ(crd->replacement, "apiextensions.k8s.io/v1");
+  EXPECT_EQ(crd->removed_in, 22);
+  EXPECT_TRUE(row("CronJob/map")) << "a release may be kept in ConfigMaps";
+
+  const auto r = report(25);
+  auto shown = helm::upgrades::rows_of(r, app::output_format::text);
+  EXPECT_EQ(helm::upgrades::counted(shown), 4u);
+  json::object document = helm::upgrades::report_document(r, shown);
+  document["findings"] = json::array();
+  for (const auto& o : shown.objects()) document["findings"].as_array().push_back(o.body);
+  document["items"] = shown.items();
+  EXPECT_EQ(breaks_schema(document), "");
+  EXPECT_EQ(helm::upgrades::report_github(r, shown).find("::error title=prod/"), 0u);
+}
+
+TEST_F(UpgradeCheck, SaysWhatItMayNotLookAtAndGoesOn) {
+  put(R"({"apiVersion": "batch/v1", "kind": "CronJob",
+    "metadata": {"name": "nightly", "namespace": "shop", "managedFields": [
+      {"manager": "kubectl", "operation": "Update", "fieldsType": "FieldsV1",
+       "apiVersion": "batch/v1beta1", "time": "2021-01-01T00:00:00Z",
+       "fieldsV1": {"f:spec": {"f:schedule": {}}}}]},
+    "spec": {"schedule": "0 0 * * *", "jobTemplate": {"spec": {"template": {"spec":
+      {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}}}}}})");
+  home.access().authorize = [](const std::string&, const k8s::sim::request& r) {
+    return r.path != "/api/v1/secrets" && r.path.find("/ingresses") == std::string::npos;
+  };
+  look(25);
+  ASSERT_TRUE(not_seen("secrets"));
+  EXPECT_EQ(not_seen("secrets")->is, unseen::weight::needed);
+  EXPECT_TRUE(not_seen("ingresses"));
+  // The embedded server has no metrics.
+  ASSERT_TRUE(not_seen("metrics"));
+  EXPECT_EQ(not_seen("metrics")->is, unseen::weight::extra);
+  EXPECT_TRUE(row("CronJob/nightly"));
+  const auto r = report(25);
+  EXPECT_TRUE(r.is_partial());
+  const auto shown = helm::upgrades::rows_of(r, app::output_format::text);
+  const std::string text = helm::upgrades::around(r, shown).tail.text();
+  EXPECT_NE(text.find("prod: not looked at: secrets"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("on 1 of 1 cluster; the answer is partial\n")) << text;
+}
+
+TEST_F(UpgradeCheck, ToldOfMetricsAloneTheAnswerIsWhole) {
+  look(25);
+  EXPECT_TRUE(rows.empty());
+  EXPECT_EQ(read.not_seen.size(), 1u);
+  EXPECT_FALSE(report(25).is_partial());
+}
+
+TEST_F(UpgradeCheck, NamesTheTenantOfAReleaseThatTheServicePlaced) {
+  release("web", 1, "deployed", manifest);
+  put(R"({"apiVersion": "v1", "kind": "ConfigMap",
+    "metadata": {"name": "windlass-placed-0", "namespace": "bootc-operator"},
+    "data": {"shop.web": "{\"owner\": \"Tenant/default/acme\", \"records\": []}"}})");
+  look(25);
+  ASSERT_TRUE(row("PodSecurityPolicy/strict"));
+  EXPECT_EQ(row("PodSecurityPolicy/strict")->owner.text(), "Tenant default/acme");
+}
+
+TEST_F(UpgradeCheck, RecordsOfStrangersThatCannotBeReadAreToldOf) {
+  release("web", 1, "deployed", "a: &a [*a]\n---\nb: [");
+  put(R"({"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
+    "metadata": {"name": "sh.helm.release.v1.bad.v1", "namespace": "shop", "labels":
+      {"owner": "helm", "name": "bad", "version": "1", "status": "deployed"}},
+    "data": {"release": "bm90aGluZw=="}})");
+  look(25);
+  EXPECT_TRUE(not_seen("record shop/sh.helm.release.v1.web.v1"));
+  EXPECT_TRUE(not_seen("record shop/sh.helm.release.v1.bad.v1"));
+  EXPECT_TRUE(report(25).is_partial());
+}
+
+/// What a server of 1.24 answers, as far as it is asked.
+std::optional<k8s::sim::answer> of_an_older_server(const k8s::sim::request& r) {
+  const auto answer = [](std::string body, std::string type = "application/json") {
+    k8s::sim::answer a;
+    a.body = std::move(body);
+    a.content_type = std::move(type);
+    return a;
+  };
+  const auto list = [&](const std::string& items) {
+    return answer(R"({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+                      "metadata": {"resourceVersion": "1"}, "items": [)" +
+                  items + "]}");
+  };
+  const auto group = [](const std::string& name, const std::string& versions) {
+    return R"({"name": ")" + name + R"(", "versions": [)" + versions +
+           R"(], "preferredVersion": )" + versions.substr(0, versions.find('}') + 1) + "}";
+  };
+  const auto version = [](const std::string& v) {
+    return R"({"groupVersion": ")" + v + R"(", "version": ")" + v.substr(v.find('/') + 1) + R"("})";
+  };
+  const auto resources = [&](const std::string& v, const std::string& all) {
+    return answer(R"({"kind": "APIResourceList", "groupVersion": ")" + v + R"(", "resources": [)" +
+                  all + "]}");
+  };
+  const std::string psp = R"({"name": "podsecuritypolicies", "singularName": "",
+    "namespaced": false, "kind": "PodSecurityPolicy", "verbs": ["list"]})",
+                    pdb = R"({"name": "poddisruptionbudgets", "singularName": "",
+    "namespaced": true, "kind": "PodDisruptionBudget", "verbs": ["list"]})",
+                    hooks = R"({"name": "validatingwebhookconfigurations", "singularName": "",
+    "namespaced": false, "kind": "ValidatingWebhookConfiguration", "verbs": ["list"]})";
+  if (r.path == "/apis")
+    return answer(
+        R"({"kind": "APIGroupList", "apiVersion": "v1", "groups": [)" +
+        group("policy", version("policy/v1") + "," + version("policy/v1beta1")) + "," +
+        group("admissionregistration.k8s.io", version("admissionregistration.k8s.io/v1")) + "]}");
+  if (r.path == "/apis/policy/v1") return resources("policy/v1", pdb);
+  if (r.path == "/apis/policy/v1beta1") return resources("policy/v1beta1", pdb + "," + psp);
+  if (r.path == "/apis/admissionregistration.k8s.io/v1")
+    return resources("admissionregistration.k8s.io/v1", hooks);
+  if (r.path == "/apis/policy/v1beta1/podsecuritypolicies")
+    return list(R"({"metadata": {"name": "strict", "managedFields": [
+      {"manager": "kubectl-client-side-apply", "apiVersion": "policy/v1beta1",
+       "time": "2021-01-01T00:00:00Z"}]}}, {"metadata": {"name": "bare"}})");
+  if (r.path == "/apis/policy/v1/poddisruptionbudgets") return list("");
+  if (r.path == "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations")
+    return answer(R"({"kind": "ValidatingWebhookConfigurationList",
+      "apiVersion": "admissionregistration.k8s.io/v1", "metadata": {}, "items": [{"metadata": {"name": "shop"}, "webhooks": [
+      {"name": "a.example.com", "clientConfig":
+        {"service": {"namespace": "shop", "name": "none"}}}]}]})");
+  if (r.path == "/metrics")
+    return answer(
+        "# TYPE apiserver_requested_deprecated_apis gauge\n"
+        "apiserver_requested_deprecated_apis{group=\"policy\",removed_release=\"1.25\","
+        "resource=\"podsecuritypolicies\",subresource=\"\",version=\"v1beta1\"} 1\n",
+        "text/plain; version=0.0.4");
+  return std::nullopt;
+}
+
+TEST_F(UpgradeCheck, NamesLivePoliciesWebhooksWithoutAServiceAndWhatTheServerCounts) {
+  std::vector<std::string> asked;
+  home.before = [&](const k8s::sim::request& r) {
+    asked.push_back(r.path);
+    return of_an_older_server(r);
+  };
+  look(25);
+  const finding* policy = row("PodSecurityPolicy/strict");
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(policy->owner.text(), "field manager kubectl-client-side-apply");
+  EXPECT_TRUE(row("PodSecurityPolicy/bare")) << "nothing has such objects then";
+  const finding* hook = row("ValidatingWebhookConfiguration/shop");
+  ASSERT_TRUE(hook) << shown();
+  EXPECT_EQ(hook->api_version, "admissionregistration.k8s.io/v1");
+  EXPECT_NE(hook->why.find("Service shop/none"), std::string::npos) << hook->why;
+  EXPECT_TRUE(row("Requests/podsecuritypolicies"));
+  EXPECT_EQ(rows.size(), 4u);
+  // A list by the version that goes would be one of the requests that it looks for.
+  EXPECT_EQ(std::ranges::count(asked, "/apis/policy/v1beta1/poddisruptionbudgets"), 0);
+  EXPECT_TRUE(read.not_seen.empty());
+}
+
+TEST_F(UpgradeCheck, ReadsManyObjectsInPagesAndHoldsOneAtATime) {
+  constexpr int objects = 12'000, per_page = 500;
+  for (int i = 0; i < objects; ++i)
+    home.put(
+        {{"apiVersion", "networking.k8s.io/v1"},
+         {"kind", "Ingress"},
+         {"metadata", {{"name", "web-" + std::to_string(i)}, {"namespace", "shop"}}},
+         {"spec",
+          {{"defaultBackend", {{"service", {{"name", "web"}, {"port", {{"number", 80}}}}}}}}}});
+  int pages = 0;
+  std::size_t longest = 0;
+  home.after = [&](const k8s::sim::request& r, k8s::sim::answer& a) {
+    if (r.path != "/apis/networking.k8s.io/v1/ingresses") return;
+    ++pages;
+    longest = std::max(longest, a.body.size());
+  };
+  look(25);
+  EXPECT_EQ(read.objects, std::size_t{objects});
+  EXPECT_EQ(pages, objects / per_page);
+  EXPECT_LT(longest, 1u << 20);
+  EXPECT_TRUE(rows.empty());
+  EXPECT_EQ(told, (std::vector<std::string>{"prod: 10000 ingresses"})) << "every ten thousand";
+}
+
+}  // namespace
+}  // namespace cli
