@@ -49,6 +49,7 @@ public:
     tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted
+    units::brake_question brake;        // empty: nothing stops it
     reactor::logger log;
     using mode = units::mode;
     mode does = mode::act;
@@ -71,8 +72,8 @@ public:
   std::size_t slotted(const std::string& pool) const;
   /// What the next pass of this pool would do and why each unit waits; with `all_staged` who
   /// would go first once all nodes have the image.
-  awaitable<std::optional<rollout_plan>> preview(
-      std::string pool, plan_view of = plan_view::as_it_is);
+  awaitable<std::optional<rollout_plan>> preview(std::string pool,
+                                                 plan_view of = plan_view::as_it_is);
   /// Lists afresh and names what differs from the views; for tests, at a moment when nothing
   /// changes.
   awaitable<k8s::result<std::vector<std::string>>> differences();
