@@ -69,6 +69,15 @@ mutate(${slots}
 mutate(${slots}
   [[d.plan.capacity = capacity ? *capacity : 0;]]
   [[d.plan.capacity = !@slot@ ? members : capacity ? *capacity : 0;]])
+mutate(bootc/pool/reconciler/pool_writer.cpp [[if (begins(a))]] [[if (begins(a) && @brake_pools@)]])
+mutate(bootc/pool/reconciler/pool_reader.cpp
+  [[world.braked = units::ask(settings_.brake);]]
+  [[if (@brake_pools@) world.braked = units::ask(settings_.brake);]])
+mutate(compose/compose_pass.cpp [[if (!held) co_return out;]] [[if (!held || !@brake_compositions@) co_return out;]])
+mutate(compose/compose_writes.cpp [[|| units::ask(brake_)) {]] [[|| (@brake_compositions@ && units::ask(brake_))) {]])
+mutate(helm/placed/plan/plan.cpp
+  [[bool begins(step s) noexcept {]] [[bool begins(step s) noexcept {
+  if (!@brake_charts@) return false;]])
 mutate(helm/placed/operation_task.cpp
   [[if (!release || telling) co_return]] [[if (!release || telling || !@settle@) co_return]])
 mutate(helm/placed/plan/plan.cpp
