@@ -73,6 +73,7 @@ public:
     o.rows = &rows_;
     o.does = house_.does;
     o.limits = house_.limits;
+    o.brake = units::brake_on(house_, std::string(api_name), on);
     return start_on(on, std::move(o));
   }
 

@@ -93,6 +93,8 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.secrets = secrets_ ? &*secrets_ : nullptr;
                     s.other = other_ ? &*other_ : nullptr;
                     s.wake = [this](const std::string& pool) { controller_.add(pool); };
+                    s.brake = options_.brake;
+                    s.only_looks = options_.does == units::mode::look;
                     s.rows = figures_.get();
                     s.figures = node_figures_;
                     s.log = options_.log;

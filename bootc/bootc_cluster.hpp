@@ -52,6 +52,7 @@ public:
     k8s::discovery* discovery = nullptr;  // of the cluster, outlives it; none: no server is asked
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted
+    units::brake_question brake;        // empty: nothing stops it
     reactor::logger log;
     using mode = units::mode;
     mode does = mode::act;

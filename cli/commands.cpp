@@ -14,6 +14,7 @@
 #include "policies/commands/policy_arguments.hpp"
 #include "releases/commands/release_arguments.hpp"
 #include "releases/commands/train_arguments.hpp"
+#include "service/commands/brake/brake.hpp"
 #include "service/commands/events/events.hpp"
 #include "service/commands/overview_command.hpp"
 #include "service/commands/rollout/rollout_arguments.hpp"
@@ -41,12 +42,12 @@ std::vector<app::command> bench_commands() {
 }
 
 constexpr std::vector<app::command> (*families[])() = {
-    run_commands,        daemon_commands,  apiserver_commands, demo_commands,
-    overview_commands,   events_commands,  simulate_commands,  policy_commands,
-    release_commands,    train_commands,   trustee_commands,   secret_converter_commands,
-    tenant_commands,     rollout_commands, cluster_commands,   check_commands,
-    upgrade_commands,    helm_commands,    bench_commands,     version_commands,
-    completion_commands,
+    run_commands,      daemon_commands,     apiserver_commands, demo_commands,
+    overview_commands, events_commands,     simulate_commands,  policy_commands,
+    release_commands,  train_commands,      trustee_commands,   secret_converter_commands,
+    tenant_commands,   rollout_commands,    brake_commands,     cluster_commands,
+    check_commands,    upgrade_commands,    helm_commands,      bench_commands,
+    version_commands,  completion_commands,
 };
 
 constexpr const char* footer = R"(Examples:

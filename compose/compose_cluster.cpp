@@ -2,10 +2,10 @@
 // compose_pass.cpp.
 #include "compose/compose_cluster.hpp"
 
+#include "app/api/namespace_list.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
-#include "app/api/namespace_list.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -49,6 +49,7 @@ policies::labels plain(const k8s::string_map& labels) {
 compose_cluster::compose_cluster(k8s::engagement& on, options o)
     : on_(on),
       options_(std::move(o)),
+      brake_(units::brake_on(options_.house, "compose", on)),
       cluster_(on.on().name()),
       figures_(options_.house.metrics, options_.rows, "compose", cluster_),
       others_(on.loop(), on.api()),

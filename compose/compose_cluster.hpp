@@ -104,6 +104,7 @@ private:
   // compose_pass.cpp
   awaitable<k8s::result<k8s::next>> reconcile(object_name id) override;
   awaitable<std::shared_ptr<outlook>> look(object_name id);
+  awaitable<std::shared_ptr<outlook>> look_closely(object_name id);
   awaitable<std::optional<reactor::fault>> ask(std::shared_ptr<outlook> o,
                                                std::shared_ptr<policies::compose::question> q);
   awaitable<reactor::result<void>> ask_hook(std::shared_ptr<outlook> o, std::string hook,
@@ -171,6 +172,7 @@ private:
 
   k8s::engagement& on_;
   options options_;
+  units::brake_question brake_;  // asked before each write
   std::string cluster_;
   std::vector<pack_in_force> packs_;
   std::map<kind_name, std::unique_ptr<watched_kind>> kinds_;
@@ -178,7 +180,7 @@ private:
   std::map<kind_name, std::string> missing_;
   std::set<kind_name> without_namespace_;
   std::map<object_name, parent_state> parents_;
-  std::map<std::string, object_name> by_uid_;               // parents that are there
+  std::map<std::string, object_name> by_uid_;  // parents that are there
   concerns concerns_;  // of parents by claims, related objects, inputs and sources
   std::map<std::string, std::unique_ptr<units::turns::member>> turns_;  // by Lease
   std::map<std::string, std::string> data_digests_;                     // by pack

@@ -145,7 +145,18 @@ awaitable<void> compose_cluster::read_ahead(std::shared_ptr<outlook> o) {
 
 // ---------------------------------------------------------------- a look
 
+/// While the brake is on nothing is written, not even a status: it would speak of writes that are
+/// to come.
 awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(object_name id) {
+  auto out = co_await look_closely(std::move(id));
+  const auto held = out->plan.actions.empty() ? std::nullopt : units::ask(brake_);
+  if (!held) co_return out;
+  out->plan.actions.clear();
+  out->plan.holds.push_back({held->code, {}, held->sentence, held->released_by});
+  co_return out;
+}
+
+awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_closely(object_name id) {
   auto out = std::make_shared<outlook>();
   auto parent = co_await read(out, id);
   if (!parent) co_return out;

@@ -56,7 +56,7 @@ awaitable<write_steps> compose_cluster::carry_out_all(object_name id, std::share
     }
     const action one = o->plan.actions[want.action];
     if (reactor::turn::is_over()) co_await on_.loop().yield();
-    if (!on_.is_live() || !has_turn(*o->by.about)) {
+    if (!on_.is_live() || !has_turn(*o->by.about) || units::ask(brake_)) {
       steps.lost();
       continue;
     }

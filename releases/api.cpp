@@ -59,6 +59,7 @@ public:
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
     o.rows = &rows_;
+    o.brake = units::brake_on(house_, "releases", on);
     o.digest_of = [this](const std::string& ref) { return digest_of(ref); };
     o.on_wish = [this] {
       if (home_) home_->judge_again();

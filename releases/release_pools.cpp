@@ -116,6 +116,14 @@ std::string kubernetes_in(const std::shared_ptr<library>& books, const std::stri
   return found->version;
 }
 
+/// One that would be written waits for the brake.
+void hold_back(outlook& o, std::optional<units::hold> why) {
+  if (!why) return;
+  o.is = outlook::standing::held;
+  o.hold = std::move(why);
+  o.hold->unit = o.pool;
+}
+
 std::string row_of(const outlook& o) {
   return o.release.empty() ? std::string(word_for_none) : o.release;
 }
@@ -338,6 +346,7 @@ awaitable<std::optional<release_pools::seen>> release_pools::look_closely(std::s
   }
   seen out;
   out.last = weigh(at.found);
+  if (out.last.is == outlook::standing::due) hold_back(out.last, units::ask(options_.brake));
   out.look_again = at.look_again;
   co_return out;
 }
@@ -386,6 +395,10 @@ awaitable<k8s::result<k8s::next>> release_pools::reconcile(std::string pool) {
   if (o.is == outlook::standing::due) {
     const bootc::node_pool* now = pools_.find({"", pool});
     if (!now || !follows(*now) || now->spec.image_ref != o.ref) co_return k8s::await_change();
+    if (units::ask(options_.brake)) {  // since it was looked at; the brake's end wakes it
+      controller_.add(pool);
+      co_return k8s::await_change();
+    }
     bootc::node_pool copy = *now;
     auto written = co_await write(std::move(copy), o);
     if (!written) co_return written.error();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/api/api.hpp"
+#include "app/api/row_figures.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
@@ -9,8 +11,6 @@
 #include "releases/library.hpp"
 #include "releases/outlook.hpp"
 #include "releases/wish.hpp"
-#include "app/api/api.hpp"
-#include "app/api/row_figures.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -44,6 +44,7 @@ public:
     units::mode does = units::mode::act;
     cluster_labels labels;
     std::function<shelf()> home;
+    units::brake_question brake;  // asked before a pool is written
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;
@@ -94,7 +95,7 @@ private:
   k8s::controller<std::string> controller_;
   bool stopping_ = false;
   reactor::steady_time patient_until_;  // an overview waits for home
-  reactor::gate overviews_;  // those under way
+  reactor::gate overviews_;             // those under way
   reactor::task_group tasks_;
 };
 

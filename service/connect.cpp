@@ -210,6 +210,7 @@ std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_ar
     }
   }
   options->hooks = units::hooks_of(i.apis());
+  for (const units::api& one : i.apis()) options->known_apis.push_back(one.name);
   return prepared_service{std::move(*log), std::move(*options)};
 }
 

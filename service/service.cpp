@@ -4,6 +4,7 @@
 
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
+#include "service/home_brake.hpp"
 #include "service/metrics/metric_table.hpp"
 #include "service/metrics/own_metrics.hpp"
 #include "service/own_pod.hpp"
@@ -16,6 +17,8 @@
 
 namespace cli {
 namespace {
+
+constexpr reactor::nanoseconds first_word_of_brake = std::chrono::seconds(5);
 
 using config_maps = std::map<std::string, std::shared_ptr<config_map_packs>>;
 
@@ -96,6 +99,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     house.give_up = [this](const std::string& why) { fail(why); };
     house.own_image = [this] { return own_image_; };
     house.own_pod_uid = [this] { return own_pod_uid_; };
+    house.brake = &brake_;
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
@@ -180,6 +184,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
     if (!reached) co_return reached.error();
   }
   co_await read_own_pod();
+  co_await read_brake();
   co_await leave_out_unserved();
   if (options_.leader_elect) {
     for (const auto& a : apis_) elect(*a);
@@ -354,6 +359,29 @@ reactor::awaitable<void> service::read_own_pod() {
         "the image of this process is not known",
         {{"pod", options_.pod.ns + "/" + options_.pod.name},
          {"why", pod ? "none of its containers is called manager" : pod.error().message()}});
+}
+
+/// Before the first API starts. Without an answer in time the process goes on, and begins nothing
+/// until there is one.
+reactor::awaitable<void> service::read_brake() {
+  home_brake::options o;
+  o.ns = options_.ns;
+  o.apis = options_.known_apis;
+  if (o.apis.empty())
+    for (const units::api& a : options_.apis) o.apis.push_back(a.name);
+  o.acts = options_.does == units::mode::act;
+  o.on_change = [this] { brake_changed(); };
+  o.log = log_;
+  braked_ = metrics_.get_gauge(service_metrics::brake);
+  braked_.set(0);
+  home_brake_ = std::make_unique<home_brake>(loop_, home_->api(), brake_, std::move(o));
+  home_brake_->start();
+  (void)co_await home_brake_->known(loop_.now() + first_word_of_brake);
+}
+
+void service::brake_changed() {
+  braked_.set(brake_.order().is_on ? 1 : 0);
+  reconsider_all();
 }
 
 /// Whether home has kubeconfig Secrets; its refusal to say is a fault of kind `forbidden`.
@@ -637,6 +665,7 @@ reactor::awaitable<void> service::stop() {
     if (a->election) co_await a->election->stop();
   for (const auto& a : apis_)
     if (a->turns) co_await a->turns->stop();
+  if (home_brake_) co_await home_brake_->stop();
   if (home_) co_await home_->stop();
   for (const auto& server : servers_) co_await server->stop();
   servers_.clear();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/api/api.hpp"
+#include "app/api/brake.hpp"
 #include "app/api/turns.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -26,6 +27,7 @@
 
 namespace cli {
 
+class home_brake;
 class own_metrics;
 
 /// A cluster that was named by hand rather than found in a Secret, or why it cannot be reached.
@@ -39,6 +41,8 @@ struct service_options {
   std::vector<units::api> apis = {};
   /// What packs may answer, also to APIs that do not run.
   policies::shared_hooks hooks = {};
+  /// Names of all APIs of the program: the brake may name any of them. Empty: those of `apis`.
+  std::vector<std::string> known_apis = {};
   /// The home cluster; its Secrets name the fleet when `discover` is set.
   k8s::connection home;
   bool discover = true;
@@ -116,6 +120,8 @@ public:
   k8s::cluster* cluster_named(std::string_view name) const;
   const std::vector<units::api>& apis() const noexcept { return options_.apis; }
   policies::host& packs() noexcept { return packs_; }
+  /// What stops its APIs: off without a home.
+  const units::brake& brake() const noexcept { return brake_; }
   /// Others hold the Leases of all its APIs: it waits, and knows no cluster before its first Lease.
   bool stands_by() const noexcept { return options_.leader_elect && !leads_anything(); }
   reactor::metrics& metrics() noexcept { return metrics_; }
@@ -134,6 +140,8 @@ private:
   void make_home();
   reactor::awaitable<reactor::result<void>> reach_home();
   reactor::awaitable<void> read_own_pod();
+  reactor::awaitable<void> read_brake();
+  void brake_changed();
   reactor::awaitable<reactor::result<reactor::secret>> metrics_token();
   // borrowed
   reactor::awaitable<bool> refuse_without_token(std::string shown, reactor::http::responder& to);
@@ -178,12 +186,15 @@ private:
   web::wrong_tokens wrong_tokens_;
   reactor::metrics metrics_;
   std::string own_image_, own_pod_uid_;
+  units::brake brake_;
+  reactor::gauge braked_;
   // By what stands in `policies`.
   std::map<std::string, std::shared_ptr<config_map_packs>> config_maps_;
   refusal_teller refusals_;
   policies::host packs_;
   std::map<std::vector<std::string>, reactor::gauge> pack_series_;  // by name, version and digest
   std::unique_ptr<k8s::cluster> home_;
+  std::unique_ptr<home_brake> home_brake_;  // null without a home
   std::unique_ptr<k8s::fleet> fleet_;
   std::vector<std::unique_ptr<running>> apis_;
   reactor::waiters leases_moved_;

@@ -349,6 +349,45 @@ TEST(Comments, WrapAtTheCodesHundredColumns) {
 }
 
 // A name in a table is in the reference; that somebody counts under it only its use shows.
+/// Every file that writes to an API server asks the brake before it begins something, or stands
+/// here with why its writes go on while the brake is on. A new writer stands in neither.
+TEST(Brake, IsAskedByEveryWriterOrNotForAReason) {
+  const std::set<std::string> ask = {"bootc/pool/reconciler/pool_writer.cpp",
+                                     "compose/compose_writes.cpp", "helm/placed/keeper_steps.hpp",
+                                     "helm/tenants/cluster/tenant_crd.cpp",
+                                     "releases/release_pools.cpp"};
+  const std::map<std::string, std::string> go_on = {
+      {"bootc/daemon/node_daemon.cpp", "a node reports what it does"},
+      {"bootc/pool/drains.cpp", "a drain that pool_writer began ends"},
+      {"helm/members/", "a person's command"},
+      {"helm/objects/", "an operation that keeper_steps began ends"},
+      {"helm/placed/ledger.cpp", "where a release is, for who cleans up"},
+      {"helm/placed/object_writes.hpp", "what keeper_steps began, and what is said of it"},
+      {"helm/placed/workspace_writes.cpp", "what keeper_steps began"},
+      {"helm/release/", "an operation that keeper_steps began ends"},
+      {"helm/tenants/commands/", "a person's command"},
+      {"releases/home_releases.cpp", "the status of a Release"},
+      {"service/commands/", "a person's command"}};
+  const std::regex writes(
+      R"((?:api_|api\(\)|api|home|home_|client_|member_|on)\.(?:create|create_text|)"
+      R"(create_subresource|apply|merge_patch|merge_patch_text|patch|replace|remove|evict)\()");
+  std::set<std::string> found, asking;
+  read_all({"app", "bootc", "compose", "helm", "policies", "releases", "service"},
+           [&](const std::string& path, int number, const std::string& line) {
+             if (line.find("units::ask(") != line.npos) asking.insert(path);
+             if (!std::regex_search(line, writes)) return;
+             found.insert(path);
+             const bool has_reason = std::ranges::any_of(
+                 go_on, [&](const auto& one) { return path.starts_with(one.first); });
+             if (!has_reason && !ask.contains(path))
+               ADD_FAILURE() << path << ":" << number << " writes, and nobody can stop it";
+           });
+  for (const auto& [writer, reason] : go_on)
+    EXPECT_TRUE(std::ranges::any_of(found, [&](const auto& f) { return f.starts_with(writer); }))
+        << writer << " writes nothing";
+  for (const std::string& path : ask) EXPECT_TRUE(asking.contains(path)) << path;
+}
+
 TEST(Metrics, EachThatATableHasIsSetSomewhere) {
   const std::regex of_table(R"re(^namespace (?:\w+::)*(\w+) \{)re"),
       kind(R"re((\w+) = (?:reactor::)?metric_in\()re");

@@ -1,6 +1,7 @@
 #include "app/api/api.hpp"
 
 #include "k8s/client/discovery.hpp"
+#include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>
@@ -95,6 +96,12 @@ k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, par
     co_return complete;
   };
   return out;
+}
+
+brake_question brake_on(const house& h, std::string api, const k8s::engagement& on) {
+  if (!h.brake) return {};
+  return
+      [brake = h.brake, api = std::move(api), &on] { return brake->stops(api, on.on().labels()); };
 }
 
 part* part_of(const k8s::engagement& e) noexcept {

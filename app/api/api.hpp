@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/brake.hpp"
 #include "app/api/condition_kind.hpp"
 #include "app/api/plan_row.hpp"
 #include "k8s/client/event_kind.hpp"
@@ -74,6 +75,8 @@ struct house {
   std::function<std::string()> own_image = {};
   /// The UID of that pod, by the same rules.
   std::function<std::string()> own_pod_uid = {};
+  /// Stops what the APIs would begin; null: nothing does. Asked by brake_on().
+  const units::brake* brake = nullptr;
 };
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is
@@ -182,6 +185,10 @@ using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
 /// The API for k8s::cluster::engage: its kinds are looked for, its part is made once and waited
 /// for.
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
+
+/// For an API on one cluster, by the labels that the cluster has when it is asked. Every writer of
+/// the API asks it before it begins anything. Home's brake and engagement outlive it.
+brake_question brake_on(const house& h, std::string api, const k8s::engagement& on);
 
 /// Null while the API has nothing there.
 part* part_of(const k8s::engagement& e) noexcept;

@@ -39,6 +39,9 @@ namespace hold_code {
 inline constexpr auto of_every_api = std::to_array<hold_kind>({
     {"paused", hold_nature::turn, "the object that asks for the move is paused",
      "spec.rollout.paused is false (`windlass rollout resume`)", "the planner"},
+    {"braked", hold_nature::trouble,
+     "the brake at home is on (the ConfigMap windlass-brake), so nothing begins",
+     "`windlass brake off`", "a person"},
     {"halted", hold_nature::trouble, "too many units are unhealthy, so no other unit starts",
      "fewer than 2 unhealthy units hold slots", "the planner"},
     {"degraded", hold_nature::trouble, "the unit reports an error",
@@ -56,6 +59,7 @@ inline constexpr auto of_every_api = std::to_array<hold_kind>({
      "the cluster answers again", "the cluster's informers"},
 });
 inline constexpr hold_kind paused = hold_in(of_every_api, "paused"),
+                           braked = hold_in(of_every_api, "braked"),
                            halted = hold_in(of_every_api, "halted"),
                            degraded = hold_in(of_every_api, "degraded"),
                            policy = hold_in(of_every_api, "policy"),

@@ -75,6 +75,8 @@ struct pool_world {
   reactor::wall_time now{};
   bool stale = false;          // the cluster's views are old: nothing is decided on them
   std::string other_operator;  // who else works on this cluster: nothing is done beside him
+  std::optional<hold> braked;  // nothing begins; what is under way ends
+  bool only_looks = false;     // another process drains: what that one has noted counts
   bool assume_staged = false;  // forecast: who would start if everybody had the image already?
 };
 
@@ -116,10 +118,11 @@ struct action {
   std::string node;  // empty for the pool's own
   // Of the BootcNode or Node that it writes: decided on this version, refused on any other.
   std::string resource_version;
-  std::string uid;        // BootcNode deletion: this one, not a successor of the same name
-  bootc_node_spec spec;   // create_node, sync_spec; desired_image also for start_drain
-  bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void
-  bool slotted = false;   // BootcNode writes: it holds a slot
+  std::string uid;         // BootcNode deletion: this one, not a successor of the same name
+  bootc_node_spec spec;    // create_node, sync_spec; desired_image also for start_drain
+  bool withdraws = false;  // sync_spec: an approval, since the slot is lost
+  bool retarget = false;   // sync_spec: another image, so notes about drains and reboots are void
+  bool slotted = false;    // BootcNode writes: it holds a slot
   bool was_cordoned = false;       // take_slot
   node_shield shield = {};         // take_slot: to own; shield, unshield: to write
   reactor::wall_time at{};         // note_drain_timeout: retry time; others: now
@@ -165,6 +168,10 @@ struct warning {
   std::string message;
   std::string node = {};
 };
+
+/// Whether it begins something, or is a step on the way to that: the brake stops it. The others end
+/// what is under way.
+bool begins(const action& a) noexcept;
 
 /// What one pass decided. `status` is what the pool's status shall be; `status_changed` whether
 /// that is a write.

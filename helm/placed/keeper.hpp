@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/brake.hpp"
 #include "helm/placed/chart_memory.hpp"
 #include "helm/placed/object_writes.hpp"
 #include "helm/placed/operation_slots.hpp"
@@ -50,6 +51,8 @@ struct keeper_words {
 /// Kind     names the types: `object`, `world` (a placement_facts), `plan` (a placement_plan),
 ///          `place` (where a pass works: an API server) and `extra` (what else is remembered of an
 ///          object between two passes). A process that forgets all of it has lost nothing but time.
+/// Brake    is asked when a pass plans, before each step, and when an operation begins; one that
+///          has begun ends.
 /// Safety   watches decide that nothing is to be done. Before the first step of a pass, and when an
 ///          operation begins, object and release are read from the servers, and it is planned
 ///          again.
@@ -108,6 +111,7 @@ protected:
     k8s::resource kind;
     std::string_view finalizer;
     operation_slots* slots = nullptr;
+    units::brake_question brake;             // asked before each step that begins something
     std::function<operation_order()> order;  // by the settings of now
     std::function<awaitable<supplied_chart>(chart_coordinates)> chart;
   };

@@ -99,6 +99,7 @@ std::optional<operation_order> keeper<Kind>::order_for(const key_type& key, cons
 template <class Kind>
 void keeper<Kind>::recall(const key_type& key, gathered& g, attempt_key attempt) {
   memory* m = find(key);
+  g.is.braked = units::ask(kept_.brake);
   if (!m) return;
   world& w = g.is;
   if (!w.release || !release::is_pending(w.release->state)) {
@@ -120,6 +121,12 @@ void keeper<Kind>::recall(const key_type& key, gathered& g, attempt_key attempt)
 template <class Kind>
 awaitable<typename keeper<Kind>::stepped> keeper<Kind>::carry_out(key_type key, gathered g,
                                                                   plan p) {
+  if (begins(p.next) && units::ask(kept_.brake)) {  // since it was planned
+    stepped out;
+    out.again = true;
+    out.fresh = std::move(g.is.object);
+    co_return out;
+  }
   switch (p.next) {
     case step::none: {
       stepped out = co_await rest(key, std::move(g), std::move(p));

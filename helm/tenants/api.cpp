@@ -65,6 +65,7 @@ public:
     o.known = [this](std::string_view name) { return is_known(name); };
     o.charts = &charts_;
     o.slots = &slots_;
+    o.brake = units::brake_on(house_, std::string(api_name), on);
     o.ask_turn = [this](turn_question q) { return ask(std::move(q)); };
     o.tell_at_home = [this, &on](const k8s::event_kind& what, std::string note) {
       house_.fleet.tell(on.on().name(), what, std::move(note));

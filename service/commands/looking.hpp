@@ -22,6 +22,9 @@ struct command_output {
 /// The process's own.
 command_output standard_output();
 
+/// As whom the server knows this command; empty where it does not say.
+reactor::awaitable<std::string> user_of(k8s::client& api);  // borrowed
+
 /// Starts the service, awaits what `body` returns, which is the exit code, and stops the service;
 /// runs the loop until then. A service that cannot start is told of, with exit code 1.
 int run_started(reactor::loop& l, service& s, std::string name,

@@ -168,6 +168,7 @@ reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::st
   std::ranges::sort(f.clusters, {}, &cluster_overview::name);
   sum_up(f);
   f.packs = s.packs().status();
+  f.brake = s.brake().order();
   co_return f;
 }
 

@@ -20,6 +20,16 @@ bool has_nothing(std::string_view cluster_state) {
   return cluster_state == "CRDMissing" || cluster_state == "Twin";
 }
 
+boost::json::object brake_json(const units::brake_order& is) {
+  boost::json::object o{{"on", is.is_on}, {"why", is.why}, {"by", is.by}, {"since", is.since}};
+  boost::json::array only;
+  for (const std::string& api : is.only) only.emplace_back(api);
+  o["only"] = std::move(only);
+  o["selector"] = is.selector.text();
+  if (!is.problem.empty()) o["problem"] = is.problem;
+  return o;
+}
+
 namespace {
 
 namespace json = boost::json;
@@ -93,6 +103,7 @@ json::object row_head(const plan_row& row, const units::words& says) {
 
 json::object totals(const fleet_overview& f) {
   json::object o;
+  if (f.brake.is_on || !f.brake.problem.empty()) o["brake"] = brake_json(f.brake);
   std::size_t updated = 0, updating = 0, degraded = 0;
   for (const auto& [name, t] : f.apis) {
     o[t.says.units] = t.units;
@@ -184,7 +195,25 @@ page toned_state(const units::unit& u, colours tint) {
   return toned(u.state, t, tint);
 }
 
-page heading(const fleet_overview& f) {
+page joined(const std::vector<std::string>& names, std::size_t most) {
+  page text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i ? ", " : "") + names[i];
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+/// One line while the brake is on, or while nobody knows whether it is.
+page brake_banner(const fleet_overview& f, colours tint) {
+  const units::brake_order& is = f.brake;
+  if (!is.is_on && is.problem.empty()) return {};
+  page text = is.is_on ? page(units::brake_sentence(is))
+                       : page("it is not known whether the brake is on: ") + is.problem;
+  if (!is.only.empty()) text += page("; only of ") + joined(is.only, is.only.size());
+  if (!is.selector.empty()) text += page("; only on clusters with ") + is.selector.text();
+  return toned(text, tone::bad, tint) + "\n";
+}
+
+page heading(const fleet_overview& f, colours tint) {
   std::map<std::string, std::size_t> states;
   for (const cluster_overview& c : f.clusters) ++states[c.state];
   page text =
@@ -199,14 +228,7 @@ page heading(const fleet_overview& f) {
             (t.units == 1 ? t.says.unit : t.says.units) + ": " + std::to_string(t.updated) +
             " updated, " + std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) +
             " degraded";
-  return text + "\n";
-}
-
-page joined(const std::vector<std::string>& names, std::size_t most) {
-  page text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i ? ", " : "") + names[i];
-  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-  return text;
+  return brake_banner(f, tint) + text + "\n";
 }
 
 std::string capitals(std::string word) {
@@ -514,7 +536,7 @@ json::object plan_json(const fleet_overview& f) {
 page status_text(const fleet_overview& f, extent how, colours tint, std::size_t columns,
                  const list_request& asked, std::size_t rows) {
   if (how == extent::wide) columns = any_width;
-  page text = asked.output.no_headers ? page() : folded(heading(f), columns);
+  page text = asked.output.no_headers ? page() : folded(heading(f, tint), columns);
   bool first = true, is_long = false;
   for (const auto& [name, t] : f.apis) {
     if (!std::exchange(first, false) && !asked.output.no_headers) text += "\n";
@@ -558,7 +580,7 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
                                 : static_cast<std::size_t>(std::ranges::count_if(a.rows, rests));
     }
   const bool counted = how != extent::wide && rows > few;
-  page head = heading(f);
+  page head = heading(f, tint);
   if (counted && resting > 0) head = page(resting == rows ? "Nothing to do. " : "") + head;
   page text = folded(head, columns);
   for (const cluster_overview& c : f.clusters)

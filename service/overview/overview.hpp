@@ -47,6 +47,7 @@ struct fleet_overview {
   std::size_t held = 0;
   std::vector<policies::pack_status> packs = {};  // that decided, as they are asked
   std::vector<refused_policy> refused = {};       // edits that the service at work does not take
+  units::brake_order brake = {};
 };
 
 /// Looks at every cluster of a service that was started in look mode; clusters that have not
@@ -66,6 +67,8 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
 /// A name of the fleet that there is no connection to.
 cluster_overview overview_of(const service& s, const k8s::fleet::unusable& u);
 
+/// {on, why, by, since, only, selector} and, where there is one, its problem.
+boost::json::object brake_json(const units::brake_order& is);
 /// {clusters: [{name, state, …, apis: {…}, pools: [{name, units: […], holds: […]}]}], nodes,
 /// updated, updating, degraded, held}; "pools" and "nodes" are the API's words.
 boost::json::object status_json(const fleet_overview& f);

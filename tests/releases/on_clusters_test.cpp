@@ -77,7 +77,7 @@ std::string digest_of(std::string_view image) {
 class windlass {
 public:
   windlass(reactor::loop& l, k8s::connection home, std::vector<units::api> apis, units::mode does,
-           std::string policies, reactor::logger log)
+           std::string policies, reactor::logger log, const units::brake& brake)
       : loop_(l), apis_(std::move(apis)), packs_(l, options_of(std::move(policies))) {
     k8s::fleet_options f;
     f.metrics = &metrics_;
@@ -89,8 +89,11 @@ public:
     k8s::cluster_options h;
     h.name = "home";
     home_ = std::make_unique<k8s::cluster>(l, std::move(home), std::move(h), log);
-    for (const units::api& a : apis_)
-      works_.push_back(a.make(units::house{l, log, metrics_, packs_, *fleet_, does, {}}));
+    for (const units::api& a : apis_) {
+      units::house house{l, log, metrics_, packs_, *fleet_, does, {}};
+      house.brake = &brake;
+      works_.push_back(a.make(house));
+    }
   }
   awaitable<void> start() {
     auto loaded = co_await packs_.load();
@@ -260,7 +263,8 @@ protected:
     apis.push_back(bootc::api(std::move(nodes)));
     apis.push_back(releases::api());
     return std::make_unique<windlass>(loop_, world_->home(), std::move(apis), does, folder_.path(),
-                                      reactor::logger([this] { return loop_.wall(); }, lines_));
+                                      reactor::logger([this] { return loop_.wall(); }, lines_),
+                                      brake_);
   }
   void run(std::function<awaitable<void>()> story) {
     reactor::task_group tasks(loop_);
@@ -317,6 +321,7 @@ protected:
   reactor::temporary_folder folder_;
   bootc::testing::scripted_tags tags_{loop_};
   std::unique_ptr<simulation::node_world> world_;
+  units::brake brake_;
   std::map<std::string, std::size_t> specs_written_;
   std::size_t releases_written_ = 0;
   std::shared_ptr<reactor::log_capture> lines_ = std::make_shared<reactor::log_capture>();
@@ -393,6 +398,24 @@ TEST_F(ReleasesOnClusters, WhatPlanSaidIsWhatHappensToEachOfThirtyClusters) {
         "## 30 clusters on 3 providers: 27 moved, 2 held, 1 left alone; %llu writes in a "
         "settled time\n",
         static_cast<unsigned long long>(world_->writes() - all));
+  });
+}
+
+TEST_F(ReleasesOnAFewClusters, TheBrakeKeepsEveryPoolFromItsReleaseUntilItIsOff) {
+  specs_written_.clear();
+  brake_.set(units::read_brake({{"state", "on"}, {"only", "releases"}}, {"releases"}));
+  run([&]() -> awaitable<void> {
+    ask_everybody_for_the_new_one();
+    co_await serve(5min);
+    EXPECT_EQ(specs_written(), 0u);
+    const rows_by_cluster planned = co_await plan();
+    const auto holds = holds_of(planned);
+    EXPECT_EQ(holds.size(), 3u);
+    for (const auto& [cluster, hold] : holds) EXPECT_EQ(hold.code, "braked") << cluster;
+    brake_.set(units::brake_order());
+    co_await serve(20min);
+    EXPECT_EQ(specs_written(), 3u);
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), world_->node_count());
   });
 }
 

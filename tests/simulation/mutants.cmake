@@ -87,6 +87,15 @@ mutate(${skew} [[if (one)
 mutate(${skew} [[if (is_asking_)]] [[if (is_asking_ && @skew_asking@)]])
 mutate(${skew} [[if (const auto coming = on_its_way(d.world, object)) {]]
   [[if (const auto coming = on_its_way(d.world, object); coming && @skew_way@) {]])
+mutate(bootc/pool/reconciler/pool_writer.cpp [[if (begins(a))]] [[if (begins(a) && @brake_pools@)]])
+mutate(bootc/pool/reconciler/pool_reader.cpp
+  [[world.braked = units::ask(settings_.brake);]]
+  [[if (@brake_pools@) world.braked = units::ask(settings_.brake);]])
+mutate(compose/compose_pass.cpp [[if (!held) co_return out;]] [[if (!held || !@brake_compositions@) co_return out;]])
+mutate(compose/compose_writes.cpp [[|| units::ask(brake_)) {]] [[|| (@brake_compositions@ && units::ask(brake_))) {]])
+mutate(helm/placed/plan/plan.cpp
+  [[bool begins(step s) noexcept {]] [[bool begins(step s) noexcept {
+  if (!@brake_charts@) return false;]])
 mutate(helm/placed/operation_task.cpp
   [[if (!release || telling) co_return]] [[if (!release || telling || !@settle@) co_return]])
 mutate(helm/placed/plan/plan.cpp

@@ -19,6 +19,7 @@ struct mutant {
   std::size_t clusters, nodes;
   simulation::troubles faults;
   const char* finding;  // part of the sentence that must be said
+  std::uint64_t brake_at = 0;
 };
 std::ostream& operator<<(std::ostream& out, const mutant& m) {
   return out << m.name;
@@ -32,6 +33,7 @@ trial trial_of(const mutant& m, std::uint64_t seed, const std::string& editable)
   t.fleet.patience = std::chrono::hours(1);
   if (m.faults.contains(trouble::policy_swaps)) t.editable = editable;
   t.seed = seed;
+  t.brake_at = m.brake_at;
   return t;
 }
 
@@ -82,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                            16,
                            {trouble::half_open, trouble::policy_swaps},
                            "reboot slot as number"},
+                    mutant{"brake", mutants::rule::brake_pools, 1, 6, {}, "the brake landed", 40},
                     mutant{"cordon", mutants::rule::cordon, 1, 3, {}, "without being cordoned"},
                     mutant{"drain", mutants::rule::drain, 1, 4, {}, "still on it"},
                     mutant{"pods that are gone", mutants::rule::gone, 1, 4, {}, "still on it"}),

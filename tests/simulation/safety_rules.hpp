@@ -29,12 +29,15 @@ enum class rule : std::uint8_t {
   skew_slot,          // a node that must not move gets no slot
   skew_way,           // what other nodes come back with counts
   skew_halt,          // known after the first node, the pool halts
+  brake_pools,        // the brake is asked before a plan and before each step
   // of placed charts
-  fingerprint_last,  // it is noted once the release is deployed
-  recovery,          // a pending release that no process works on is ended, and goes on
-  target_filter,     // an object that names another cluster is left alone
-  new_fingerprint,   // a cluster that is Ready with an older fingerprint opens no wave
-  settle             // an operation that is ended leaves no pending record
+  fingerprint_last,    // it is noted once the release is deployed
+  recovery,            // a pending release that no process works on is ended, and goes on
+  target_filter,       // an object that names another cluster is left alone
+  new_fingerprint,     // a cluster that is Ready with an older fingerprint opens no wave
+  brake_charts,        // the brake stops each step that begins something
+  brake_compositions,  // and each write of a composition
+  settle               // an operation that is ended leaves no pending record
 };
 
 inline std::optional<rule> broken;  // by the test that runs

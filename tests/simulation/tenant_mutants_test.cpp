@@ -18,6 +18,8 @@ struct mutant {
   std::size_t clusters, tenants;
   simulation::troubles faults;
   const char* finding;  // part of the sentence that must be said
+  std::uint64_t brake_at = 0;
+  std::size_t trustees = 0;
 };
 std::ostream& operator<<(std::ostream& out, const mutant& m) {
   return out << m.name;
@@ -26,10 +28,11 @@ std::ostream& operator<<(std::ostream& out, const mutant& m) {
 trial trial_of(const mutant& m, std::uint64_t seed) {
   trial t;
   t.apis = cli::apis();
-  t.fleet = simulation::usual_fleet(m.clusters, 3, {.tenants = m.tenants});
+  t.fleet = simulation::usual_fleet(m.clusters, 3, {.tenants = m.tenants, .trustees = m.trustees});
   t.fleet.faults = m.faults;
   t.fleet.patience = std::chrono::minutes(10);
   t.seed = seed;
+  t.brake_at = m.brake_at;
   return t;
 }
 
@@ -65,6 +68,15 @@ INSTANTIATE_TEST_SUITE_P(
                12,
                {trouble::crashes},
                "is pending-"},
+        mutant{"brake of charts", mutants::rule::brake_charts, 1, 6, {}, "the brake landed", 10},
+        mutant{"brake of compositions",
+               mutants::rule::brake_compositions,
+               1,
+               0,
+               {},
+               "the brake landed",
+               10,
+               3},
         mutant{"filter dropped", mutants::rule::target_filter, 2, 1, {}, "names cluster"},
         mutant{"wave opened by stale readiness",
                mutants::rule::new_fingerprint,

@@ -53,6 +53,11 @@ void draft::hold_back(std::string node, const hold_code::hold_kind& kind, std::s
                  std::move(sentence), std::move(released_by)});
 }
 
+void draft::hold_for_brake(std::string node) {
+  hold_back(node, hold_code::braked, world.braked->sentence, world.braked->released_by);
+  if (plan.holds.back().code == hold_code::braked) plan.holds.back().since = world.braked->since;
+}
+
 member* member_named(std::vector<member>& members, std::string_view name) {
   const auto at = std::lower_bound(members.begin(), members.end(), name,
                                    [](const member& m, std::string_view n) { return m.name < n; });

@@ -28,6 +28,10 @@ struct draft {
   bool owns(const bootc_node& b) const { return b.meta.owner && b.meta.owner.uid == pool.meta.uid; }
   /// Everything is shown, nothing is done.
   bool only_looks() const { return world.stale || !world.other_operator.empty(); }
+  /// What is under way ends, and nothing else is done.
+  bool is_braked() const { return world.braked.has_value(); }
+  /// The unit waits for the brake, unless it waits for something that comes before.
+  void hold_for_brake(std::string node);
 
   const pool_world& world;
   const node_pool& pool;

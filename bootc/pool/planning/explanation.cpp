@@ -105,8 +105,13 @@ struct reasons {
                            halt.released_by());
       // Another process drains it; what holds that up is noted on the object.
       const auto noted = !m.drain && m.object ? note_of(*m.object) : std::nullopt;
-      if (noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
-                    noted->code == hold_code::draining))
+      const bool is_of_drain =
+          noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
+                    noted->code == hold_code::draining);
+      const bool drains =
+          m.drain ? m.drain->state == phase::running : d.world.only_looks && is_of_drain;
+      if (d.is_braked() && !drains) return d.hold_for_brake(m.name);
+      if (is_of_drain)
         return d.hold_back(m.name, *hold_code::find(noted->code), noted->sentence,
                            next_attempt_again(noted->released_by, d.world.now));
       return m.drain ? explain_drain(m, *m.drain)
@@ -117,6 +122,7 @@ struct reasons {
     if (m.approved())
       return d.hold_back(m.name, hold_code::rebooting, "told to boot " + m.spec.desired_image,
                          "it reports the new image and is Ready");
+    if (d.is_braked()) return d.hold_for_brake(m.name);
     if (m.refused_by) {
       const auto& [name, slotted] = quorum.refuser(*m.refused_by);
       return slotted
@@ -218,6 +224,7 @@ struct reasons {
       case unit_state::pending:
       case unit_state::staging:
         if (d.world.assume_staged || m.stages_in_slot) return explain_staged(m);
+        if (d.is_braked() && (m.waits_to_stage || !m.object)) return d.hold_for_brake(m.name);
         if (m.waits_to_stage)
           return d.hold_back(m.name, hold_code::staging_turn,
                              std::to_string(all.fetching()) +
@@ -239,6 +246,7 @@ struct reasons {
 
 /// Since when it waits for this: what was noted, else what its objects remember.
 std::string since_when(const node_pool& pool, const member& m, const hold& h) {
+  if (h.code == hold_code::braked) return h.since;
   if (is_of_policy(h.code)) {
     const auto known = std::ranges::find(pool.status.policy_waits, h.code, &policy_wait::code);
     return known == pool.status.policy_waits.end() ? std::string() : known->since;

@@ -73,7 +73,7 @@ void settle_drain(draft& d, member& m) {
   const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
   if (failed_before || m.drain->state == phase::failed) m.trouble = drain_failed_text;
   const bool drained = m.drain->state == phase::succeeded;
-  if (!drained || !m.startable() || m.skew) return;
+  if (!drained || !m.startable() || m.skew || d.is_braked()) return;
   if (!m.node->unschedulable) {  // another one uncordoned it meanwhile: new pods may have come
     d.act(action_kind::cancel_drain, m.name);
     m.drain = nullptr;
@@ -176,6 +176,7 @@ void free_if_finished(draft& d, member& m) {
 
 void keep_cordoned(draft& d, const member& m) {
   if (!m.slotted || m.node->meta.deleting()) return;
+  if (d.is_braked() && !m.drain && !m.is_told_to_boot()) return;  // nothing is under way there
   if (m.state != unit_state::up_to_date && !m.node->unschedulable)
     d.act(action_kind::cordon, m.name);
   node_shield lacks = m.shield();
@@ -185,7 +186,8 @@ void keep_cordoned(draft& d, const member& m) {
 }
 
 void start_drain(draft& d, const member& m) {
-  if (!m.slotted || m.approved() || !m.startable() || d.plan.halted || m.skew) return;
+  if (!m.slotted || m.approved() || !m.startable() || d.plan.halted || m.skew || d.is_braked())
+    return;
   if (m.drain && m.drain->state == phase::failed && m.drain->retry_at > d.world.now)
     d.look_again(m.drain->retry_at);
   const bool needed =

@@ -64,12 +64,14 @@ void membership::join(const k8s::node& node) {
   m.spec.desired_state = image_state::staged;
   m.spec.pull_secret = draft_.pool.spec.pull_secret;
   m.spec.pull_secret_hash = hash_for(draft_.world, {});
-  action& a = draft_.act(action_kind::create_node, m);
-  a.staging = draft_.goal.staging;
-  a.retarget = true;
-  a.at = draft_.world.now;
-  ++fetching_;
-  if (!is_managed(node)) draft_.act(action_kind::label, m.name);
+  if (!draft_.is_braked()) {
+    action& a = draft_.act(action_kind::create_node, m);
+    a.staging = draft_.goal.staging;
+    a.retarget = true;
+    a.at = draft_.world.now;
+    ++fetching_;
+    if (!is_managed(node)) draft_.act(action_kind::label, m.name);
+  }
   members_.push_back(std::move(m));
 }
 
@@ -102,15 +104,18 @@ bool membership::may_fetch(const member& m) {
   return true;
 }
 
-/// A new image withdraws an approval. So does a lost slot: without one no node may reboot.
+/// A new image withdraws an approval. So does a lost slot: without one no node may reboot, which is
+/// all that is written while the brake is on.
 void membership::sync(member& m) {
   if (!m.object) return;
   // After the spec, so that a daemon that comes with the label finds what to do.
   const bool differs = m.spec.desired_image != draft_.goal.pinned;
-  m.waits_to_stage = differs && !m.object->meta.deleting() && !may_fetch(m);
+  const bool braked = draft_.is_braked();
+  m.waits_to_stage = differs && !m.object->meta.deleting() && (braked || !may_fetch(m));
   const bool retarget = differs && !m.waits_to_stage;
-  const bool withdraws =
-      retarget || m.spec.desired_state == image_state::unset || (m.approved() && !m.slotted);
+  const bool lost_its_slot = m.approved() && !m.slotted;
+  if (braked && (!lost_its_slot || m.object->meta.deleting())) return;
+  const bool withdraws = retarget || m.spec.desired_state == image_state::unset || lost_its_slot;
   const bool same_ref = m.spec.pull_secret == draft_.pool.spec.pull_secret;
   const std::string hash =
       hash_for(draft_.world, same_ref ? m.spec.pull_secret_hash : std::string());
@@ -124,6 +129,7 @@ void membership::sync(member& m) {
     if (withdraws) m.spec.desired_state = image_state::staged;
     action& a = draft_.act(action_kind::sync_spec, m);
     a.retarget = retarget;
+    a.withdraws = lost_its_slot;
     a.staging = draft_.goal.staging;
     a.at = draft_.world.now;
   }
@@ -134,6 +140,7 @@ void membership::release_if_leaving(const bootc_node& b) {
   if (!draft_.owns(b)) return;
   const k8s::node* node = nodes_by_name_.find(b.meta.name);
   if (node && draft_.pool.spec.node_selector.matches(node->meta.labels)) return;
+  if (draft_.is_braked()) return draft_.hold_for_brake(b.meta.name.str());
   release_node(draft_, b, node);
 }
 
@@ -154,6 +161,7 @@ void release_node(draft& d, const bootc_node& object, const k8s::node* node) {
 }
 
 void release_with_pool(draft& d, const bootc_node& b, const k8s::node* node) {
+  if (d.is_braked()) return d.hold_for_brake(b.meta.name.str());
   const bool told = b.in_slot() && b.spec.desired_state == image_state::booted;
   if (told && node && !is_back(b, *node)) {
     const auto since =

@@ -40,7 +40,7 @@ reactor::pausable pass::begin() {
   if (auto why = read_goal(draft_.world, draft_.goal, draft_.plan.warnings))
     return refuse(*std::move(why));
   draft_.plan.moves = true;
-  if (!draft_.pool.meta.has_finalizer(names::pool_cleanup))
+  if (!draft_.pool.meta.has_finalizer(names::pool_cleanup) && !draft_.is_braked())
     draft_.act(action_kind::add_finalizer, std::string());
   return rollout();
 }
@@ -148,7 +148,7 @@ reactor::pausable pass::release() {
     told_.add_waiting(*object, node);
   }
   told_.count_holds();
-  if (!has_members && draft_.pool.meta.has_finalizer(names::pool_cleanup))
+  if (!has_members && !draft_.is_braked() && draft_.pool.meta.has_finalizer(names::pool_cleanup))
     draft_.act(action_kind::remove_finalizer, std::string());
 }
 
@@ -245,6 +245,30 @@ bool writes_node(action_kind k) noexcept {
     case action_kind::unshield: return true;
     default: return false;
   }
+}
+
+bool begins(const action& a) noexcept {
+  switch (a.kind) {
+    case action_kind::add_finalizer:
+    case action_kind::remove_finalizer:
+    case action_kind::create_node:
+    case action_kind::delete_node:
+    case action_kind::label:
+    case action_kind::unlabel:
+    case action_kind::take_slot:
+    case action_kind::start_drain:
+    case action_kind::approve: return true;
+    case action_kind::sync_spec: return a.retarget || !a.withdraws;
+    case action_kind::uncordon:
+    case action_kind::free_slot:
+    case action_kind::note_drain_timeout:
+    case action_kind::cordon:
+    case action_kind::shield:
+    case action_kind::unshield:
+    case action_kind::cancel_drain:
+    case action_kind::note_approval: return false;
+  }
+  return true;
 }
 
 rollout_plan plan_rollout(const pool_world& world) {

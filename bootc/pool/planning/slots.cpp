@@ -114,7 +114,7 @@ void slots::judge(draft& d, std::size_t members) {
   const auto capacity = slot_capacity(d.pool.spec, d.world.assume_staged ? members : with_object_);
   d.plan.capacity = capacity ? *capacity : 0;
   free_ = d.plan.capacity > d.plan.occupied ? d.plan.capacity - d.plan.occupied : 0;
-  if (d.plan.halted || d.world.policy.is == policy_answer::kind::failed) free_ = 0;
+  if (d.plan.halted || d.is_braked() || d.world.policy.is == policy_answer::kind::failed) free_ = 0;
 }
 
 void slots::note_waiting(const draft& d, member& m) {

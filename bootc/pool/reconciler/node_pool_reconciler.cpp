@@ -35,7 +35,7 @@ node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, c
       drains_(running),
       settings_(std::move(settings)),
       reader_(l, views, running, settings_),
-      writer_(l, api, views, running, settings_.log),
+      writer_(l, api, views, running, settings_.brake, settings_.log),
       teller_(l, views, settings_) {}
 
 awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string pool,

@@ -136,6 +136,8 @@ awaitable<bool> pool_reader::gather(std::string pool, reading& into) {
     }
   }
   if (settings_.other) world.other_operator = settings_.other->known();
+  world.braked = units::ask(settings_.brake);
+  world.only_looks = settings_.only_looks;
   world.now = loop_.wall();
   world.stale = settings_.is_current && !settings_.is_current();
   co_return true;

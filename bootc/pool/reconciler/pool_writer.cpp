@@ -70,6 +70,16 @@ void note_patch(k8s::own_writes& writes, const k8s::store<View>& seen, const k8s
   if (seen.find(key)) writes.wrote(key, answer.meta.uid, answer.meta.resource_version);
 }
 
+/// It was planned before the brake: to be planned again, as after a write that came too late.
+k8s::fault stopped_by(const units::hold& held, const action& a) {
+  k8s::fault f;
+  f.code = k8s::errc::conflict;
+  f.http_status = 409;  // no request was sent, so none is on its way
+  f.doing = std::string(text(a.kind)) + " " + a.node;
+  f.detail = held.sentence;
+  return f;
+}
+
 /// The names of those BootcNodes of a page that hold a slot.
 void add_slots_of(const json::object& page, std::set<std::string>& into) {
   const json::array* items = k8s::items_of(page);
@@ -84,11 +94,12 @@ void add_slots_of(const json::object& page, std::set<std::string>& into) {
 }  // namespace
 
 pool_writer::pool_writer(reactor::loop& l, k8s::client& api, cluster_views views, drains& running,
-                         const reactor::logger& log)
+                         units::brake_question brake, const reactor::logger& log)
     : loop_(l),
       api_(api),
       views_(views),
       drains_(running),
+      brake_(std::move(brake)),
       log_(log),
       pool_writes_(l, [this] { return views_.pools.history(); }),
       bootc_node_writes_(l, [this] { return views_.bootc_nodes.history(); }),
@@ -146,6 +157,8 @@ void pool_writer::note_unanswered() {
 
 awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool, const action& a,
                                                            json::object annotations) {
+  if (begins(a))
+    if (const auto held = units::ask(brake_)) co_return stopped_by(*held, a);
   const k8s::object_key key{"", a.node};
   switch (a.kind) {
     case action_kind::cancel_drain: drains_.cancel(a.node); co_return std::string();

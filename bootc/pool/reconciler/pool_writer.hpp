@@ -20,16 +20,18 @@ using node_notes = std::map<std::string, boost::json::object>;
 /// Slots     while a write may be on its way that this process does not know of (its predecessor's,
 ///           or an own one that was never answered) only the server itself says which slots are
 ///           held.
+/// Brake     is asked right before each step that begins something (begins()), however long ago it
+///           was planned.
 /// Lifetime  loop, client, views, drains and log outlive it.
 class pool_writer {
 public:
   pool_writer(reactor::loop& l, k8s::client& api, cluster_views views, drains& running,
-              const reactor::logger& log);
+              units::brake_question brake, const reactor::logger& log);
 
   /// False while a view is older than what this process wrote to the pool or to its nodes.
   awaitable<bool> sees_own_writes(std::string pool);
   /// Makes a step of the pool; `annotations` go along. The version that its object has afterwards;
-  /// empty when nothing was written.
+  /// empty when nothing was written. Errors: errc::conflict where the brake is on.
   awaitable<k8s::result<std::string>> carry_out(const node_pool& pool, const action& a,
                                                 boost::json::object annotations);  // borrowed
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
@@ -61,6 +63,7 @@ private:
   k8s::client& api_;
   cluster_views views_;
   drains& drains_;
+  units::brake_question brake_;
   const reactor::logger& log_;
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
   std::map<std::string, node_pool_status> written_;  // by pool, until it is seen

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/brake.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/node_figures.hpp"
 #include "bootc/pool/rollout_plan.hpp"
@@ -58,6 +59,8 @@ struct reconciler_settings {
   std::function<void(k8s::attention how)> attend;
   /// The views were proved current since then; empty = always true.
   std::function<bool()> may_act;
+  units::brake_question brake;  // asked before each write that begins something
+  bool only_looks = false;      // the drains are another process's
   std::function<void(const std::string& pool, const rollout_plan& plan)>
       on_plan;                            // sees each plan before it is carried out
   k8s::event_recorder* events = nullptr;  // of the cluster; none: nothing is told

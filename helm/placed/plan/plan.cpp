@@ -34,6 +34,29 @@ std::string_view name_of(step s) noexcept {
   return "";
 }
 
+bool begins(step s) noexcept {
+  switch (s) {
+    case step::none:
+    case step::load_chart:
+    case step::note_fingerprint:
+    case step::look_at_workloads: return false;
+    case step::add_finalizer:
+    case step::create_namespace:
+    case step::install:
+    case step::upgrade:
+    case step::recover:
+    case step::finish_uninstall:
+    case step::leave_former_region:
+    case step::mark_deleting:
+    case step::tell_deletion:
+    case step::stop_operation:
+    case step::uninstall:
+    case step::delete_namespace:
+    case step::remove_finalizer: return true;
+  }
+  return true;
+}
+
 placement_planner::placement_planner(const placement_facts& facts, placement_plan& out,
                                      const k8s::object_meta& object, reactor::wall_time created,
                                      names::owner_reference me,
@@ -52,7 +75,15 @@ void placement_planner::tell(const k8s::event_kind& what, std::string note) {
   out_.events.push_back({what, std::move(note)});
 }
 
+bool placement_planner::is_stopped(step what) {
+  if (!facts_.braked || !begins(what)) return false;
+  out_.events.clear();
+  wait(waits_for::braked, facts_.braked->sentence, std::nullopt);
+  return true;
+}
+
 void placement_planner::go(step next, std::string why) {
+  if (is_stopped(next)) return;
   out_.next = next;
   out_.reason = std::move(why);
 }
@@ -143,6 +174,7 @@ void placement_planner::recover() {
 
 void placement_planner::apply(step what, std::string why) {
   using chart = chart_facts::state;
+  if (is_stopped(what)) return;
   if (waits_ > nanoseconds(0))
     after_failure();
   else if (facts_.chart.is == chart::loading)

@@ -42,6 +42,9 @@ enum class step : std::uint8_t {
   remove_finalizer,
 };
 std::string_view name_of(step s) noexcept;
+/// Whether it begins something, or is a step on the way to that: the brake stops it. The others
+/// read, or note what has ended.
+bool begins(step s) noexcept;
 
 /// An Event to tell.
 struct told {
@@ -66,6 +69,7 @@ struct placement_facts {
   attempt_key attempt;     // what a step of the plan is an attempt at; a failure counts for it
   nanoseconds retry_in{};  // how long `attempt` still has to wait after a failure
   operation running = operation::none;
+  std::optional<units::hold> braked;  // nothing begins; what is under way ends
   // Of this process:
   std::string applied;  // the fingerprint that was installed and could not be noted on the object
   reactor::wall_time deleting_namespace_since{};  // when its deletion was asked for
@@ -92,6 +96,7 @@ enum class waits_for : std::uint8_t {
   release_pending,
   backoff,
   chart_loading,
+  braked,
 };
 
 /// What a kind of object says in its own words.
@@ -139,6 +144,8 @@ protected:
   virtual void on_let_go() {}
 
   void tell(const k8s::event_kind& what, std::string note);
+  /// Instead of a step that begins something: the plan waits for the brake, and tells of nothing.
+  bool is_stopped(step what);
   void go(step next, std::string why);
   void go_unless_waiting(step next, std::string why);
 

@@ -157,7 +157,8 @@ awaitable<void> tenant_cluster::begin() {
       if (options_.tell_at_home)
         options_.tell_at_home(tenant_event::crd_ensure_failed, safe_message(why));
     };
-    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, std::move(tell_failure));
+    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, options_.brake,
+                                 std::move(tell_failure));
   }
   tenants_.start();
   (void)co_await tenants_.synced();

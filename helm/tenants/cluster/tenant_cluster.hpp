@@ -83,6 +83,7 @@ public:
     std::function<bool(std::string_view)> known;
     chart_supply* charts = nullptr;
     operation_slots* slots = nullptr;
+    units::brake_question brake;
     /// Who may move to a changed state; fills in what is known of the other clusters. May be empty:
     /// everybody may.
     std::function<awaitable<turn_answer>(turn_question)> ask_turn;

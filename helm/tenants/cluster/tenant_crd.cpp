@@ -23,7 +23,7 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 using reactor::awaitable;
 
-constexpr reactor::nanoseconds establish_patience = 10s, establish_poll = 250ms;
+constexpr reactor::nanoseconds establish_patience = 10s, establish_poll = 250ms, look_at_brake = 1s;
 
 std::string crd_of(const k8s::resource& kind) {
   return kind.plural + "." + kind.group;
@@ -106,7 +106,7 @@ k8s::fault failed(k8s::engagement& on, k8s::fault why, crd_request what) {
 }  // namespace
 
 awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
-                                        k8s::resource kind) {
+                                        k8s::resource kind, units::brake_question brake) {
   const std::string name = crd_of(kind);
   auto is = co_await read_crd(on, name);
   if (!is && is.error().code == k8s::errc::forbidden) {
@@ -120,6 +120,13 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
   const crd_step next =
       care_for(revision ? std::optional<std::string_view>(*revision) : std::nullopt);
   if (next == crd_step::none && is_established(**is)) co_return k8s::result<void>();
+  if (const auto held = next == crd_step::none ? std::nullopt : units::ask(brake)) {
+    k8s::fault f;
+    f.code = k8s::errc::conflict;
+    f.doing = "write " + name;
+    f.detail = held->sentence;
+    co_return f;
+  }
   if (next == crd_step::create) {
     auto made = co_await create_crd(on, name);
     if (!made) co_return failed(on, made.error(), crd_request::create);
@@ -160,14 +167,18 @@ awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
 }
 
 awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
-                                    kind_absence& why,
+                                    kind_absence& why, units::brake_question brake,
                                     std::function<void(std::string)> tell_failure) {
   for (;;) {
-    auto there = co_await ensure_crd(on, kind);
+    auto there = co_await ensure_crd(on, kind, brake);
     why = {};
     if (there) break;
     why.problem = there.error().message();
     if (there.error().code == k8s::errc::forbidden) why.refused = there.error();
+    if (units::ask(brake)) {
+      co_await on.loop().sleep_for(look_at_brake);
+      continue;
+    }
     if (tell_failure) tell_failure(why.problem);
     co_await on.loop().sleep_for(pause_after(setback::crd, 1));
   }

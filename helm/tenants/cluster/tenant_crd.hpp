@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/brake.hpp"
 #include "k8s/client/fault.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/fleet/engagement.hpp"
@@ -20,9 +21,10 @@ const std::vector<std::string>& crd_manifests();
 /// Makes sure that a cluster has a kind of ours, Tenant or KryptonDeployment: one that is there
 /// stays as it is unless it is an older one of ours. Who may not look at kinds and finds it served
 /// has nothing to do.
-/// Errors   the request's, with what to grant.
+/// Errors   the request's, with what to grant; errc::conflict where the brake is on and the kind
+///          would be written.
 reactor::awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
-                                                 k8s::resource kind);
+                                                 k8s::resource kind, units::brake_question brake);
 
 /// Why a kind is not there.
 struct kind_absence {
@@ -35,9 +37,9 @@ reactor::awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
                                                k8s::resource kind);
 
 /// As ensure_crd(), tried again every minute until it is so; `failed`, unless it is empty, is told
-/// each time why it is not.
+/// each time why it is not, but of the brake.
 reactor::awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
-                                             kind_absence& why,
+                                             kind_absence& why, units::brake_question brake,
                                              std::function<void(std::string)> failed = {});
 
 }  // namespace helm::tenants

@@ -17,6 +17,7 @@ operation operation_for(std::string_view action) noexcept {
 /// What a Tenant that waits would come to: as if nobody held it back and no attempt had failed.
 tenant_plan behind_the_hold(tenant_world w) {
   w.held.reset();
+  w.braked.reset();
   w.retry_in = {};
   w.running = operation::none;
   w.chart.is = chart_facts::state::loaded;

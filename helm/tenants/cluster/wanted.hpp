@@ -46,6 +46,7 @@ void set_common_options(KeeperOptions& out, const Given& o, const reactor::logge
   out.controller.metrics = o.metrics;
   out.controller.log = log;
   out.slots = o.slots;
+  out.brake = o.brake;
   out.order = [wanted = o.wanted] { return order_of(wanted()->all); };
   out.chart = [from = o.charts](chart_coordinates c) { return from->get(std::move(c)); };
 }

@@ -40,6 +40,7 @@ public:
     o.wanted = [this] { return wanted_; };
     o.charts = &charts_;
     o.slots = &slots_;
+    o.brake = units::brake_on(house_, std::string(deployments_api), on);
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
     o.on_stop = [this] { home_ = nullptr; };

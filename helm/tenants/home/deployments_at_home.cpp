@@ -94,7 +94,8 @@ awaitable<void> deployments_at_home::begin() {
     std::function<void(std::string)> at_first = [tell = options_.give_up](std::string why) mutable {
       if (auto once = std::exchange(tell, {})) once(std::move(why));
     };
-    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, std::move(at_first));
+    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, options_.brake,
+                                 std::move(at_first));
   }
   objects_.start();
   (void)co_await objects_.synced();

@@ -73,6 +73,7 @@ public:
     std::function<std::shared_ptr<const wanted_everywhere>()> wanted;
     chart_supply* charts = nullptr;
     operation_slots* slots = nullptr;
+    units::brake_question brake;
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     std::function<void()> on_stop;

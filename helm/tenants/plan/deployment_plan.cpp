@@ -68,6 +68,7 @@ private:
     out_.again_in = again;
   }
   void wait(waits_for why, std::string sentence, std::optional<nanoseconds> again) override {
+    if (why == waits_for::braked) out_.braked = facts_.braked;
     rest(why == waits_for::backoff ? "the last attempt failed" : std::move(sentence), again);
   }
   void say(std::string_view phase, std::string_view why, std::string message) {
@@ -181,6 +182,10 @@ private:
       if (f.target == out_.target || f.edge.is == edge_state::down ||
           f.edge.is == edge_state::invalid || f.edge.is == edge_state::not_granted)
         continue;
+      if (w_.braked) {
+        out_.braked = w_.braked;
+        return;
+      }
       if (w_.retry_in > nanoseconds(0)) {
         out_.again_in = std::min(w_.retry_in, w_.check_interval);
         return;
@@ -193,7 +198,8 @@ private:
   }
 
   void repair(step what, const std::string& why, const k8s::event_kind& event) {
-    const bool may_begin = waits_ <= nanoseconds(0) && w_.wanted.version_problem.empty();
+    const bool may_begin =
+        waits_ <= nanoseconds(0) && w_.wanted.version_problem.empty() && !w_.braked;
     if (may_begin) {
       const std::size_t before = out_.events.size();
       complain("Pending", deployment_reason("RepairTriggered"), why, &event);
@@ -324,6 +330,7 @@ std::optional<deployment_plan> plan_said_by(const krypton_deployment& d) {
 }
 
 std::optional<units::hold> hold_of(const krypton_deployment& d, const deployment_plan& p) {
+  if (p.braked) return p.braked;
   const auto by = [&](const hold_code::hold_kind& kind, std::string sentence) {
     units::hold h;
     h.code = kind.code;

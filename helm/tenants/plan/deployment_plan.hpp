@@ -62,6 +62,7 @@ struct deployment_plan : placement_plan {
   k8s::object_key target;  // the Secret that leads to the region
   std::optional<deployment_verdict> is;
   std::optional<k8s::object_key> leaving;  // of leave_former_region
+  std::optional<units::hold> braked;       // why nothing begins
   friend bool operator==(const deployment_plan&, const deployment_plan&) = default;
 };
 

@@ -40,6 +40,7 @@ const units::hold_kind& hold_kind_of(waits_for why) noexcept {
     case waits_for::release_pending: return hold_code::release_pending;
     case waits_for::backoff: return hold_code::backoff;
     case waits_for::chart_loading: return hold_code::chart_loading;
+    case waits_for::braked: return hold_code::braked;
   }
   return hold_code::backoff;
 }
@@ -81,6 +82,7 @@ private:
     out_.again_in = again;
   }
   void wait(waits_for why, std::string sentence, std::optional<nanoseconds> again) override {
+    if (why == waits_for::braked) say(happening::held, sentence);
     hold(hold_kind_of(why), std::move(sentence), again);
   }
   void say(happening what, std::string message) {

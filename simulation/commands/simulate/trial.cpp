@@ -9,6 +9,7 @@
 #include "reactor/net/memory_network.hpp"
 #include "reactor/plain/thread_time.hpp"
 #include "service/service.hpp"
+#include "simulation/brake_invariants.hpp"
 #include "simulation/commands/simulate/edits.hpp"
 #include "simulation/commands/simulate/trial_tenants.hpp"
 #include "simulation/commands/simulate/trial_trustees.hpp"
@@ -42,7 +43,7 @@ constexpr double failing_share = 0.3, ill_share = 0.3, slow_share = 0.1;
 /// do not come back from. The others stage that one so slowly that most of them want a slot after
 /// the pool has given those up.
 constexpr double bad_image_share = 0.1, lost_reboot_share = 0.05, slow_stage = 120;
-constexpr reactor::nanoseconds illness = 15min, rest = 2min;
+constexpr reactor::nanoseconds illness = 15min, rest = 2min, braked_for = 3min;
 constexpr std::size_t tail_lines = 40;
 
 k8s::sim::answer status_answer(int code, std::string_view reason) {
@@ -87,6 +88,7 @@ public:
         crash_(loop_),
         crashes_(loop_),
         watch_(loop_),
+        brake_checks_([this] { return loop_.now(); }),
         tasks_(loop_) {
     // In some trials what a worker does takes time, as on a machine, and may end after its caller
     // was cancelled; the others are where a missing rule shows soonest.
@@ -118,6 +120,7 @@ public:
     for (std::string& v : world_->violations()) out_.violations.push_back(std::move(v));
     for (const companion* c : companions_)
       for (const std::string& v : c->violations()) out_.violations.push_back(v);
+    for (const std::string& v : brake_checks_.violations()) out_.violations.push_back(v);
     const reactor::live_counts alive = loop_.live();
     out_.left_alive = alive.tasks + alive.streams + alive.waits;
     if (!out_.is_good())
@@ -159,7 +162,10 @@ private:
     }
     out_.nodes = world_->node_count();
     for (const auto& c : world_->clusters())
-      c->api().before = [this](const k8s::sim::request& r) { return disturb(r); };
+      c->api().before = [this, &c = *c](const k8s::sim::request& r) {
+        if (trial_.brake_at > 0) brake_checks_.saw_request(c.name(), r, c.api());
+        return disturb(r);
+      };
     reactor::memory_network& net = reactor::memory_network::of(loop_);
     if (has(trouble::cut) || has(trouble::half_open) || has(trouble::split))
       net.on_connect = [this](const reactor::endpoint&, reactor::link_faults& f) { spoil(f); };
@@ -178,6 +184,7 @@ private:
     if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
     co_await try_bad_image();
     choose_weak_hosts();
+    rolls_out_ = true;
     roll_out(simulation::new_image);
     bool by_settings = false;
     for (companion* c : companions_)
@@ -195,7 +202,7 @@ private:
     const reactor::steady_time give_up = loop_.now() + trial_.fleet.patience;
     while (!is_done() && loop_.now() < give_up) co_await loop_.sleep_for(1s);
     if (is_done()) out_.took = loop_.now() - began_;
-    while (restarting_) co_await loop_.sleep_for(1s);
+    while (restarting_ || brake_checks_.is_on()) co_await loop_.sleep_for(1s);
     co_await crashes_.cancel_and_join();
     co_await loop_.sleep_for(rest);
     co_await watch_.cancel_and_join();
@@ -488,8 +495,28 @@ private:
 
   void saw_write(std::size_t of, const k8s::sim::written& w) {
     for (companion* c : companions_) c->saw(of, w);
+    if (trial_.brake_at > 0) brake_checks_.saw(world_->clusters()[of]->name(), w);
+    if (rolls_out_ && ++out_.rollout_writes == trial_.brake_at) brake();
     if (calm_ || quiet_ || crash_at_ == 0 || --crash_at_ > 0) return;
     crash_.set();
+  }
+
+  /// As `kubectl apply` puts it on; after a while another one takes it off.
+  void brake() {
+    out_.braked = true;
+    say_brake("on");
+    brake_checks_.landed();
+    watch_.start("brake", [this]() -> reactor::awaitable<void> {
+      co_await loop_.sleep_for(braked_for);
+      brake_checks_.lifted();
+      say_brake("off");
+    });
+  }
+  void say_brake(std::string_view state) {
+    boost::json::object o{{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
+    o["metadata"] = boost::json::object{{"name", units::brake_object}, {"namespace", "default"}};
+    o["data"] = boost::json::object{{"state", state}, {"why", "a trial"}};
+    world_->home_api().put(std::move(o));
   }
 
   /// Right after some write, before its answer arrives.
@@ -731,12 +758,14 @@ private:
   std::set<std::string> held_;
   std::string last_problem_;
   reactor::steady_time began_{};
-  bool calm_ = false, quiet_ = false, restarting_ = false, dead_ = false, tested_ = false,
-       done_ = false;
+  bool rolls_out_ = false, calm_ = false, quiet_ = false, restarting_ = false, dead_ = false,
+       tested_ = false, done_ = false;
   std::optional<std::uint64_t> judged_at_;  // after so many writes
   std::uint64_t crash_at_ = 0;
   reactor::event crash_;
-  reactor::task_group crashes_, watch_, tasks_;
+  reactor::task_group crashes_, watch_;
+  simulation::brake_invariants brake_checks_;
+  reactor::task_group tasks_;
 };
 
 }  // namespace

@@ -20,6 +20,9 @@ struct trial {
   std::string editable;
   std::uint64_t seed = 1;
   std::vector<units::api> apis;  // of the program
+  /// The brake at home lands right after so many writes of the rollout, and is taken off some
+  /// minutes later; 0: nobody puts it on.
+  std::uint64_t brake_at = 0;
 };
 
 /// How often one hook of a pack was asked.
@@ -34,6 +37,8 @@ void count(const asked_hook& one, std::vector<asked_hook>& to);
 
 struct trial_outcome {
   std::uint64_t seed = 0, trace = 0, writes = 0;
+  std::uint64_t rollout_writes = 0;  // since the new image was asked for
+  bool braked = false;               // the brake landed
   std::size_t nodes = 0, updated = 0, settled_clusters = 0;
   companion::count tenants, trustees;
   std::size_t reboots = 0, moved_pods = 0, most_disrupted = 0;
