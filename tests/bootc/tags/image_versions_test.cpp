@@ -41,7 +41,7 @@ std::string digest(int n) {
   return "sha256:" + std::string(62, 'a') + std::to_string(10 + n);
 }
 
-class SkewImageVersions : public testing::Test {
+class SkewImageVersions : public ::testing::Test {
 protected:
   SkewImageVersions()
       : loop(reactor::loop::mode::simulated, 1),
