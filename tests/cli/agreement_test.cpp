@@ -176,6 +176,23 @@ const std::map<std::string, scene>& scenes() {
          s.member("w1", unit_state::staged);
          s.world.pool.spec.paused = true;
        }},
+      {"braked",
+       [](situation& s) {
+         s.member("w1", unit_state::staged);
+         s.world.braked =
+             units::hold{"", "braked", "the brake is on", "`windlass brake off`", "", {}};
+       }},
+      {"version-skew",
+       [](situation& s) {
+         s.member("w1", unit_state::staged);
+         s.world.kubernetes.servers = {"v1.30.0"};
+         s.world.kubernetes.images[digest_of('b')] = {"v1.33.0", "label io.kubernetes.version"};
+       }},
+      {"version-lookup",
+       [](situation& s) {
+         s.member("w1", unit_state::staged);
+         s.world.kubernetes.images[digest_of('b')].is_asking = true;
+       }},
       {"halted",
        [](situation& s) {
          two_unhealthy(s);
