@@ -44,7 +44,7 @@ bool is_composed(std::string_view plural) {
   return all.contains(plural);
 }
 
-/// A pack's objects, by the label that all of them have.
+/// A pack's objects, by the owner that all of them have.
 bool is_of_a_pack(const json::object* o) {
   return o && k8s::sim::find_array(*o, {"metadata", "ownerReferences"});
 }

@@ -380,7 +380,7 @@ TEST(Brake, IsAskedByEveryWriterOrNotForAReason) {
              const bool has_reason = std::ranges::any_of(
                  go_on, [&](const auto& one) { return path.starts_with(one.first); });
              if (!has_reason && !ask.contains(path))
-               ADD_FAILURE() << path << ":" << number << " writes, and nobody can stop it";
+               ADD_FAILURE() << path << ":" << number << " writes, and the brake cannot stop it";
            });
   for (const auto& [writer, reason] : go_on)
     EXPECT_TRUE(std::ranges::any_of(found, [&](const auto& f) { return f.starts_with(writer); }))

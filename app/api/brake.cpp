@@ -1,5 +1,6 @@
 #include "app/api/brake.hpp"
 
+#include "formats/plain/text.hpp"
 #include "reactor/plain/printable.hpp"
 
 #include <algorithm>
@@ -16,10 +17,7 @@ std::string_view text_of(const brake_data& object, std::string_view key) {
 }
 
 std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto first = text.find_first_not_of(blanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  return formats::trim_set(text, " \t\r\n");
 }
 
 std::string shown(std::string_view text) {

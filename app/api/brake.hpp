@@ -45,7 +45,7 @@ brake_order read_brake(const brake_data& object, const std::vector<std::string>&
 /// The same of an object that could not be read.
 brake_order unread_brake(std::string problem);
 
-/// One brake over all APIs of a process: whoever begins something asks it first.
+/// One brake over all APIs of a process. A writer asks it before it begins something.
 class brake {
 public:
   /// Why the API begins nothing on a cluster with these labels; none: it may. The caller names the

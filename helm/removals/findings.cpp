@@ -112,7 +112,7 @@ std::string finding::message() const {
 
 void findings::add(std::string_view cluster, const seen_object& seen) {
   const auto api = find(seen.api_version, seen.kind);
-  if (!api || api->removed == 0 || api->removed > minor_) return;
+  if (!api || !api->is_gone_in(minor_)) return;
   finding one;
   one.cluster = cluster;
   one.ns = seen.ns;
@@ -184,11 +184,11 @@ std::vector<seen_object> of_managers(const json::object& item, std::string_view 
   const std::vector<writer> all = writers_of(*metadata);
   const auto goes = [&](const std::string& api_version) {
     const auto api = find(api_version, kind);
-    return api && api->removed != 0 && api->removed <= minor;
+    return api && api->is_gone_in(minor);
   };
   for (const writer& w : all) {
     if (is_own(w.manager) || !goes(w.api_version)) continue;
-    // The server keeps what a manager wrote by the old version until somebody else writes it.
+    // The server keeps what a manager wrote by the old version until another one writes it.
     const bool moved = std::ranges::any_of(all, [&](const writer& later) {
       return later.manager == w.manager && later.time >= w.time && !goes(later.api_version);
     });

@@ -223,7 +223,7 @@ std::string replacement(const removed_api& of, int minor) {
   std::string version = of.successor;
   for (std::size_t steps = 0; !version.empty() && steps < std::size(rows); ++steps) {
     const auto next = find(version, of.announced_kind);
-    if (!next || next->removed == 0 || next->removed > minor) return version;
+    if (!next || !next->is_gone_in(minor)) return version;
     version = next->successor;
   }
   return {};

@@ -30,6 +30,7 @@ struct removed_api {
   std::string announced_kind;
   std::string successor;  // what serves the same objects: `announced`, else what the guide says
   origin from = origin::types;
+  bool is_gone_in(int minor) const noexcept { return removed != 0 && removed <= minor; }
 };
 /// None for what no row has. A list is found by its elements' kind: "PodDisruptionBudgetList".
 std::optional<removed_api> find(std::string_view api_version, std::string_view kind);

@@ -10,7 +10,7 @@
 
 namespace helm::removals {
 
-/// Findings that somebody knows of and lives with, for a time.
+/// Findings that are known and accepted for a time.
 struct waiver {
   std::string cluster = "*";  // a glob
   std::string object;         // "[NAMESPACE/]KIND/NAME", globs

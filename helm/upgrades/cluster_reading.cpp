@@ -241,7 +241,7 @@ private:
     if (!found) co_return;
     const auto api = removals::find(found->api_version(), of.kind);
     const bool goes =
-        api && api->removed <= into_.minor() && removals::replacement(*api, into_.minor()).empty();
+        api && api->is_gone_in(into_.minor()) && removals::replacement(*api, into_.minor()).empty();
     k8s::list_options how;
     how.limit = metadata_per_page;
     how.metadata_only = true;

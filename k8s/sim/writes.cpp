@@ -283,7 +283,7 @@ outcome<answer> core::create(call& c) {
   return object_answer(c, 201, **made);
 }
 
-/// What was written by a version that is not served, as one that was removed, belongs to nobody
+/// What was written by a version that is not served, as one that was removed, has no manager
 /// from the next write on.
 void core::drop_unknown_managers(const kind_info& kind, json::object& meta) const {
   json::value* listed = meta.if_contains("managedFields");

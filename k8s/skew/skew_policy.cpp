@@ -1,5 +1,7 @@
 #include "k8s/skew/skew_policy.hpp"
 
+#include "formats/plain/text.hpp"
+
 #include <charconv>
 
 namespace k8s::skew {
@@ -14,10 +16,7 @@ bool is_digit(char c) noexcept {
 }  // namespace
 
 std::optional<version> parse_version(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == text.npos) return std::nullopt;
-  text = text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  text = formats::trim_set(text, " \t\r\n");
   if (text.size() > most_version_bytes) return std::nullopt;
   for (const char c : text)
     if (c <= ' ' || c > '~') return std::nullopt;

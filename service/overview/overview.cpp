@@ -202,7 +202,7 @@ page joined(const std::vector<std::string>& names, std::size_t most) {
   return text;
 }
 
-/// One line while the brake is on, or while nobody knows whether it is.
+/// One line while the brake is on, or while it is not known whether it is.
 page brake_banner(const fleet_overview& f, colours tint) {
   const units::brake_order& is = f.brake;
   if (!is.is_on && is.problem.empty()) return {};

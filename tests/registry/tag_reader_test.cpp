@@ -135,7 +135,7 @@ TEST_F(TagReader, SkewLabelsOfAnImageAreThoseOfItsConfigurationItsManifestAndIts
   EXPECT_EQ(labels_in(labels(at + digest_of(index))),
             "a=of config b=2 c=3 io.kubernetes.version=v1.33.1+k3s1");
   EXPECT_THAT(labels_in(labels(at + digest_of(index_manifest))), HasSubstr("fetching the manifest"))
-      << "nobody has it";
+      << "the registry does not have it";
 }
 
 TEST_F(TagReader, SkewLabelsOfAConfigurationThatIsNoneAreAnError) {

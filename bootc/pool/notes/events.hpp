@@ -57,8 +57,7 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
      "an annotation of the pool below windlass.dev is written wrongly and counts as absent"},
     {"ImageVersionDiffers", k8s::event_severity::warning, "BootcNodePool",
      "the Release, or a label of the image, names another minor of Kubernetes than a node that "
-     "runs "
-     "the image does; the node counts"},
+     "runs the image does; the node counts"},
     {"InvalidApproval", k8s::event_severity::warning, "BootcNodePool",
      "bootc.dev/approve-digest is no sha256 digest"},
 });

@@ -2,6 +2,7 @@
 #include "app/api/target_history.hpp"
 #include "app/run_to_end.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/race.hpp"
 #include "reactor/loop.hpp"
 #include "service/commands/brake/brake.hpp"
 
@@ -76,11 +77,6 @@ struct writing {
   }
 };
 
-/// Another writer was faster, between the look and the write.
-bool is_lost_race(const k8s::fault& f) {
-  return f.code == k8s::errc::conflict || f.code == k8s::errc::exists;
-}
-
 }  // namespace
 
 std::optional<brake_edit> edit_of(const brake_arguments& a, const json::object* before,
@@ -138,7 +134,8 @@ reactor::awaitable<int> set_brake(reactor::loop& l, k8s::client& home, brake_arg
     done = co_await home.merge_patch(k8s::resources::config_maps(), brake_in(a.fleet.ns),
                                      std::move(edit->body));
   if (done) co_return w.show(units::read_brake(data_of(*done), apis), true);
-  if (!is_lost_race(done.error())) co_return w.fail(done.error().message());
+  const k8s::written what = edit->creates ? k8s::written::created : k8s::written::existing;
+  if (!k8s::is_a_race(done.error(), what)) co_return w.fail(done.error().message());
   auto now = co_await read_brake_object(home, a.fleet.ns);
   std::string is = "it is not known what it says";
   if (now && *now) is = sentence_of(units::read_brake(data_of(**now), apis));

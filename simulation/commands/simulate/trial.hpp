@@ -21,7 +21,7 @@ struct trial {
   std::uint64_t seed = 1;
   std::vector<units::api> apis;  // of the program
   /// The brake at home lands right after so many writes of the rollout, and is taken off some
-  /// minutes later; 0: nobody puts it on.
+  /// minutes later; 0: never.
   std::uint64_t brake_at = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the brake's object says, whatever somebody has put into it, and whom it stops.
+// What the brake's object says, whatever was put into it, and what it stops.
 #include "app/api/brake.hpp"
 
 #include <gtest/gtest.h>

@@ -107,7 +107,7 @@ TEST_F(SkewImageVersions, AFailureIsUnknownAndAskedAgainLater) {
   go([&]() -> reactor::awaitable<void> {
     (void)want(digest(1));
     co_await loop.sleep_for(2s);
-    EXPECT_EQ(want(digest(1)), carried_version()) << "nobody waits for it";
+    EXPECT_EQ(want(digest(1)), carried_version()) << "no pool waits for it";
     co_await loop.sleep_for(5min);
     (void)want(digest(1));
     EXPECT_EQ(registry.asked.size(), 1u);
@@ -162,7 +162,7 @@ TEST_F(SkewImageVersions, ANodeThatRunsTheImageCountsMoreThanItsLabel) {
   registry.says = {{"second", "v1.31.0"}};
   go([&]() -> reactor::awaitable<void> {
     versions.note_booted(digest(1), {"v1.32.0", "node w1 of prod, which runs it"});
-    EXPECT_FALSE(want(digest(1)).is_asking) << "nobody waits for a label any more";
+    EXPECT_FALSE(want(digest(1)).is_asking) << "no pool waits for a label any more";
     co_await loop.sleep_for(2s);
     EXPECT_EQ(want(digest(1)).version, "v1.32.0");
   });
