@@ -3,6 +3,7 @@
 #include "formats/digest.hpp"
 #include "helm/placed/workspace_writes.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
 #include "k8s/client/race.hpp"
 
 #include <boost/json.hpp>
@@ -27,12 +28,15 @@ std::string part_of(std::string_view key) {
 /// Others that come first so often in a row are no coincidence.
 constexpr int most_tries = 10;
 
+/// "resourceVersion" or "name" of an object; empty where it has none.
+std::string metadata_text(const json::object& object, std::string_view member) {
+  const json::value* metadata = object.if_contains("metadata");
+  const json::value* said =
+      metadata && metadata->is_object() ? metadata->get_object().if_contains(member) : nullptr;
+  return said && said->is_string() ? std::string(said->get_string()) : std::string();
+}
 std::string version_in(const json::object& config_map) {
-  const json::value* metadata = config_map.if_contains("metadata");
-  const json::value* version = metadata && metadata->is_object()
-                                   ? metadata->get_object().if_contains("resourceVersion")
-                                   : nullptr;
-  return version && version->is_string() ? std::string(version->get_string()) : std::string();
+  return metadata_text(config_map, "resourceVersion");
 }
 
 std::map<std::string, std::string> texts_of(const json::object& config_map) {
@@ -46,6 +50,21 @@ std::map<std::string, std::string> texts_of(const json::object& config_map) {
 
 }  // namespace
 
+std::string_view namespace_of_key(std::string_view key) noexcept {
+  const std::size_t dot = key.find('.');
+  return dot == key.npos || key.starts_with('_') ? std::string_view() : key.substr(0, dot);
+}
+
+std::vector<std::string> keys_of_gone(const std::vector<std::string>& keys,
+                                      const std::set<std::string, std::less<>>& there) {
+  std::vector<std::string> out;
+  for (const std::string& key : keys) {
+    const std::string_view ns = namespace_of_key(key);
+    if (!ns.empty() && !there.contains(ns)) out.push_back(key);
+  }
+  return out;
+}
+
 awaitable<k8s::result<void>> ensure_namespace(k8s::client& api, std::string name) {
   // The admission policy of deploy/chart lets the service make namespaces with its marks alone.
   names::owner_reference service{"Service", {name, "windlass"}};
@@ -55,14 +74,19 @@ awaitable<k8s::result<void>> ensure_namespace(k8s::client& api, std::string name
 }
 
 awaitable<k8s::result<ledger::entry>> ledger::read_entry(std::string key) {
-  entry out{key, {}, {}};
+  entry out{key, {}, {}, {}};
   k8s::object_key at{ns_, part_of(key)};
   auto got = co_await api_.get(k8s::resources::config_maps(), std::move(at));
   if (!got && got.error().code == k8s::errc::not_found) co_return out;
   if (!got) co_return got.error();
   out.version = version_in(*got);
   const auto all = texts_of(*got);
-  if (const auto found = all.find(key); found != all.end()) out.said = found->second;
+  std::size_t bytes = 0;
+  for (const auto& [other, said] : all) bytes += other.size() + said.size();
+  if (const auto found = all.find(key); found != all.end())
+    out.said = found->second;
+  else if (bytes > roomy_bytes)
+    for (const auto& [other, said] : all) out.others.push_back(other);
   co_return out;
 }
 
@@ -103,9 +127,28 @@ awaitable<k8s::result<ledger::text>> ledger::change(std::string key, edit how) {
   }
 }
 
+awaitable<k8s::result<std::vector<std::string>>> ledger::of_gone_namespaces(
+    std::vector<std::string> keys) {
+  std::set<std::string, std::less<>> there;
+  k8s::list_pages pages(api_, k8s::resources::namespaces(), {});
+  for (;;) {
+    auto page = co_await pages.next();
+    if (!page) co_return page.error();
+    if (!*page) co_return keys_of_gone(keys, there);
+    if (const json::array* items = k8s::items_of(**page))
+      for (const json::value& item : *items)
+        if (item.is_object()) there.insert(metadata_text(item.get_object(), "name"));
+  }
+}
+
 awaitable<k8s::result<void>> ledger::write(entry from, text to) {
   json::object data, metadata, body;
   data[from.key] = to ? json::value(*to) : json::value();
+  if (to && !from.others.empty()) {
+    auto gone = co_await of_gone_namespaces(std::move(from.others));
+    if (!gone) co_return gone.error();
+    for (const std::string& key : *gone) data[key] = nullptr;
+  }
   body["data"] = std::move(data);
   k8s::object_key at{ns_, part_of(from.key)};
   k8s::result<json::object> written = json::object();
@@ -124,7 +167,7 @@ awaitable<k8s::result<void>> ledger::write(entry from, text to) {
     written = co_await api_.create(k8s::resources::config_maps(), ns_, std::move(body));
   }
   if (!written) co_return written.error();
-  last_ = entry{std::move(from.key), version_in(*written), std::move(to)};
+  last_ = entry{std::move(from.key), version_in(*written), std::move(to), {}};
   co_return k8s::result<void>();
 }
 

@@ -107,6 +107,42 @@ TEST_F(Ledger, OfTwoWritersOfOneReleaseNeitherForgetsWhatTheOtherNoted) {
   });
 }
 
+TEST_F(Ledger, NotesOfNamespacesThatAreGoneMakeRoom) {
+  const std::string text(40'000, 'x');
+  const std::vector<std::string> there = {"here", "also-here"};
+  const std::vector<std::string> stay = {"here.web", "also-here.web", "_places.gone-0.eu"};
+  // A finalizer that the Tenant's author takes away leaves its note behind.
+  std::vector<std::string> keys;
+  for (int i = 0; i < 600; ++i) keys.push_back("gone-" + std::to_string(i) + ".web");
+  keys.insert(keys.begin(), stay.begin(), stay.end());
+  run([&]() -> awaitable<void> {
+    ledger in(api, "windlass");
+    for (const std::string& ns : there) {
+      k8s::object_key tenant{"default", ns};
+      names::owner_reference owner{"Tenant", std::move(tenant)};
+      std::string name = ns;
+      auto made = co_await create_workspace(api, std::move(name), std::move(owner));
+      EXPECT_TRUE(made);
+    }
+    for (const std::string& key : keys) {
+      ledger::edit says = [&text](const ledger::text&) { return ledger::text(text); };
+      auto done = co_await in.change(key, std::move(says));
+      if (!done) co_return ADD_FAILURE() << key << ": " << done.error().message();
+    }
+    auto all = co_await in.read_all();
+    if (!all) co_return ADD_FAILURE() << all.error().message();
+    std::size_t bytes = 0;
+    for (const auto& [key, said] : *all) bytes += key.size() + said.size();
+    EXPECT_LE(bytes, 16 * (ledger::roomy_bytes + 2 * text.size()));
+    for (const std::string& key : stay) EXPECT_TRUE(all->contains(key)) << key;
+  });
+}
+
+TEST(LedgerKeys, ThatAreAboutNoNamespaceStay) {
+  const std::vector<std::string> keys = {"a.web", "b.web", "b.other", "_places.b.eu", "text"};
+  EXPECT_EQ(keys_of_gone(keys, {"a"}), (std::vector<std::string>{"b.web", "b.other"}));
+}
+
 TEST_F(Ledger, PlacesThatAnotherProcessRememberedStay) {
   run([&]() -> awaitable<void> {
     const k8s::object_key object{"default", "eu"}, a{"default", "a"}, b{"default", "b"},
