@@ -62,6 +62,8 @@ struct signals::impl : std::enable_shared_from_this<signals::impl> {
     for (std::size_t i = 0; i < handled.size(); ++i) {
       all.times[i] = 0;
       ::sigaction(handled[i], &note, &former[i]);
+      if (handled[i] == SIGHUP && !actions.reload && former[i].sa_handler == SIG_IGN)
+        ::sigaction(SIGHUP, &former[i], nullptr);
     }
   }
   ~impl() { close(); }
@@ -87,10 +89,7 @@ struct signals::impl : std::enable_shared_from_this<signals::impl> {
   }
 
   void arrived(int number) {
-    if (number == SIGHUP) {
-      if (actions.reload) actions.reload();
-      return;
-    }
+    if (number == SIGHUP && actions.reload) return actions.reload();
     if (number == SIGWINCH) {
       if (actions.resized) actions.resized();
       return;

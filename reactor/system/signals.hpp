@@ -8,9 +8,11 @@ namespace reactor {
 class loop;
 
 struct signal_actions {
-  std::function<void()> stop;    // the first SIGTERM or SIGINT
-  std::function<void()> reload;  // SIGHUP
-  /// A second SIGTERM or SIGINT, with 128 + its number. Unset: the process ends there and then.
+  std::function<void()> stop;  // the first SIGTERM or SIGINT
+  /// SIGHUP. Unset: a closed terminal asks to stop, too, unless the process was started to outlive
+  /// it (nohup).
+  std::function<void()> reload;
+  /// A second signal to stop, with 128 + its number. Unset: the process ends there and then.
   std::function<void(int exit_code)> exit_now = {};
   std::function<void()> resized = {};  // SIGWINCH: the terminal has another size
 };

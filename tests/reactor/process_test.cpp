@@ -213,5 +213,32 @@ TEST(Signals, StopFirstThenExitAndReloadInBetween) {
   l.run();  // nothing keeps it
 }
 
+TEST(Signals, AClosedTerminalStopsWhatDoesNotReload) {
+  loop l;
+  bool stopped = false;
+  signals s(l, {.stop = [&] { stopped = true; }, .reload = {}});
+  run_task(l, [&]() -> awaitable<void> {
+    ::raise(SIGHUP);
+    while (!stopped) co_await l.sleep_for(1ms);
+  });
+  EXPECT_EQ(s.stopped_by(), SIGHUP);
+}
+
+TEST(Signals, WhatWasStartedToOutliveItsTerminalDoes) {
+  const auto former = ::signal(SIGHUP, SIG_IGN);
+  bool stopped = false;
+  {
+    loop l;
+    signals s(l, {.stop = [&] { stopped = true; }, .reload = {}});
+    run_task(l, [&]() -> awaitable<void> {
+      ::raise(SIGHUP);
+      ::raise(SIGTERM);
+      while (!stopped) co_await l.sleep_for(1ms);
+    });
+    EXPECT_EQ(s.stopped_by(), SIGTERM);
+  }
+  EXPECT_EQ(::signal(SIGHUP, former), SIG_IGN);
+}
+
 }  // namespace
 }  // namespace reactor

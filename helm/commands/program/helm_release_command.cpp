@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -172,12 +173,10 @@ int helm_release_command(reactor::loop& loop, const std::vector<std::string>& ar
       [&charts](std::string address) { return charts.fetch(std::move(address)); });
   reactor::task_group action(loop), tasks(loop);
   running r{loop, api, runner, charts, std::move(*line), action, std::nullopt};
-  reactor::signals signals(loop,
-                           {.stop = [&action] { action.cancel(); },
-                            .reload = [&action] { action.cancel(); },  // the terminal was closed
-                            .exit_now = {}});
+  reactor::signals signals(loop, {.stop = [&action] { action.cancel(); }, .reload = {}});
   tasks.start("supervise", supervise(r));
   loop.run();
+  if (signals.stopped_by() == SIGHUP) return 128 + SIGHUP;  // as Helm's, which does not hear it
   return r.exit_code.value_or(failure);
 }
 
