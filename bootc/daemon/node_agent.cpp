@@ -24,11 +24,27 @@ constexpr std::string_view boot_prefix = "boot ", into = " into ", instead_of = 
 /// Between that and what else is to be said of the host.
 constexpr std::string_view then = "; ";
 constexpr std::string_view stage_failed = "bootc stage failed: ";
+constexpr std::size_t most_value_shown = 64;
 
 /// What stands behind the last `mark` of a text; empty without one.
 std::string_view behind(std::string_view text, std::string_view mark) {
   const std::size_t at = text.rfind(mark);
   return at == text.npos ? std::string_view() : text.substr(at + mark.size());
+}
+
+/// What the object asks for in words of a newer controller; empty: this daemon knows them all. What
+/// it does not know could change what the rest means.
+std::string unknown_orders(const bootc_node& object) {
+  std::string out = object.spec.unknown;
+  const auto add = [&](std::string_view annotation, std::string_view value) {
+    out += (out.empty() ? "" : ", ") + std::string(annotation) + ": " +
+           std::string(value.substr(0, most_value_shown));
+  };
+  const std::string_view stages = object.annotation(names::stage).value_or("");
+  if (!stages.empty() && !parse_staging_mode(stages)) add(names::stage, stages);
+  const std::string_view reboots = object.annotation(names::reboot_policy).value_or("");
+  if (!reboots.empty() && !parse_reboot_policy(reboots)) add(names::reboot_policy, reboots);
+  return out;
 }
 
 }  // namespace
@@ -357,7 +373,8 @@ node_agent::verdict node_agent::staged(reactor::steady_time now) {
   c.locked = locked && !by_rollback;
   c.queued = by_rollback && host_->rollback_queued;
   c.soft = !by_rollback && host_->staged->soft_reboot_capable &&
-           object_->annotation(names::reboot_policy) == "AllowSoftReboot";
+           parse_reboot_policy(object_->annotation(names::reboot_policy).value_or("")) ==
+               reboot_policy::allow_soft_reboot;
   c.composefs = host_->composefs();
   v.command = std::move(c);
   return v;
@@ -411,6 +428,11 @@ node_agent::verdict node_agent::judge(reactor::steady_time now) {
     return v;
   }
   if (!host_) return staging_since_before();
+  if (const std::string unknown = unknown_orders(*object_); !unknown.empty()) {
+    if (running_) v.idle_reason = node_reason::staging;
+    v.error = std::string(unknown_order_text) + unknown;
+    return v;
+  }
   if (!others_update_.empty()) {
     v.idle_reason = node_reason::staging;
     v.idle_message = others_update_;

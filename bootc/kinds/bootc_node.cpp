@@ -8,6 +8,9 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace bootc {
 
 using registry::digest_in;
@@ -29,6 +32,27 @@ std::optional<image_info> read_image(k8s::wire_value entry) {
   out.architecture = architecture.text();
   out.soft_reboot_capable = soft.boolean();
   out.incompatible = incompatible.boolean();
+  return out;
+}
+
+constexpr std::size_t most_unknown_bytes = 200;
+
+/// The members of the spec that the reader below does not read, and a state that is none.
+std::string unknown_in(k8s::wire_value spec, std::string_view state) {
+  static constexpr std::string_view known[] = {"desiredImage", "desiredImageState",
+                                               "pullSecretHash", "pullSecretRef"};
+  std::string out;
+  const auto add = [&out](std::string_view name) {
+    if (out.size() < most_unknown_bytes)
+      out.append(out.empty() ? "" : ", ").append("spec.").append(name);
+  };
+  if (spec.kind() == k8s::wire_kind::object)
+    spec.members([&](std::string_view name, k8s::wire_value) {
+      if (std::ranges::find(known, name) == std::end(known)) add(name);
+    });
+  if (!state.empty() && parse_image_state(state) == image_state::unset)
+    add("desiredImageState: " + std::string(state));
+  out.resize(std::min(out.size(), most_unknown_bytes));
   return out;
 }
 
@@ -95,6 +119,7 @@ bootc_node bootc_node::parse(k8s::wire_value object) {
   out.spec.desired_state = parse_image_state(state.text());
   out.spec.pull_secret_hash = hash.text();
   out.spec.pull_secret = parse_secret_ref(secret);
+  out.spec.unknown = unknown_in(spec, state.text());
   const auto [observed, booted, staged, rollback, conditions] =
       status.fields("observedGeneration", "booted", "staged", "rollback", "conditions");
   out.status.observed_generation = observed.integer();

@@ -50,6 +50,9 @@ struct bootc_node_spec {
   image_state desired_state = image_state::unset;
   std::optional<secret_ref> pull_secret;
   std::string pull_secret_hash;
+  /// What a newer controller asks for and this program does not know: "spec.field, …", cut at 200
+  /// characters; empty: it knows everything.
+  std::string unknown;
   friend bool operator==(const bootc_node_spec&, const bootc_node_spec&) = default;
 };
 

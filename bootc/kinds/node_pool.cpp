@@ -99,6 +99,12 @@ std::optional<staging_mode> parse_staging_mode(std::string_view word) noexcept {
   return std::nullopt;
 }
 
+std::optional<reboot_policy> parse_reboot_policy(std::string_view word) noexcept {
+  if (word == "RebootOnly") return reboot_policy::reboot_only;
+  if (word == "AllowSoftReboot") return reboot_policy::allow_soft_reboot;
+  return std::nullopt;
+}
+
 std::optional<staging_mode> node_pool::staging() const {
   const std::string_view word = meta.annotations.get(names::stage);
   return word.empty() ? staging_mode::locked : parse_staging_mode(word);
@@ -151,8 +157,7 @@ void read_spec(k8s::wire_value spec, node_pool_spec& out) {
   out.on_failure = on_failure.text();
   out.drain_timeout_seconds = optional_integer(drain);
   out.reboot_timeout_seconds = optional_integer(reboot);
-  if (disruption["rebootPolicy"].text() == "AllowSoftReboot")
-    out.reboots = reboot_policy::allow_soft_reboot;
+  out.reboots = parse_reboot_policy(disruption["rebootPolicy"].text()).value_or(out.reboots);
   out.pull_secret = parse_secret_ref(secret);
 }
 

@@ -24,6 +24,7 @@ using k8s::condition;
 const k8s::resource& node_pools();
 
 enum class reboot_policy { reboot_only, allow_soft_reboot };
+std::optional<reboot_policy> parse_reboot_policy(std::string_view word) noexcept;
 
 /// What a tag that names another image does: the nodes follow, or somebody has to approve it.
 enum class tag_updates { automatic, manual };

@@ -1,6 +1,7 @@
 // One file although it is long: each verdict of one state machine, on one fixture of a host.
 #include "bootc/daemon/node_agent.hpp"
 
+#include "bootc/kinds/daemon_texts.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "tests/bootc/builders.hpp"
@@ -128,6 +129,59 @@ TEST(UnlockedStaging, NothingIsLockedWhereSomebodyElseReboots) {
   step = b.pass();
   EXPECT_FALSE(step.command) << "no lock";
   EXPECT_EQ(b.shown(), "Staged -");
+}
+
+/// What the API server hands out of an object that a newer controller wrote.
+bootc_node read_node(const std::string& spec) {
+  const std::string about = R"({"metadata":{"name":"w1","generation":2,"resourceVersion":"5",)"
+                            R"("uid":"00000000-0000-4000-8000-000000000001"},"spec":)";
+  auto read = k8s::parse_view<bootc_node>(about + spec + "}");
+  EXPECT_TRUE(read) << read.error().message();
+  return read ? *read : bootc_node();
+}
+
+TEST(OlderDaemon, SaysWhatItDoesNotKnowAndDoesNothing) {
+  const std::string image = R"("desiredImage":")" + image_of('b') + R"(",)";
+  struct row {
+    std::string spec, annotation, value, unknown;
+  };
+  const std::string booted = "{" + image + R"("desiredImageState":"Booted"})";
+  const row rows[] = {
+      {"{" + image + R"("desiredImageState":"Booted","fetchBefore":"2027-01-01","again":{}})", "", "",
+       "spec.fetchBefore, spec.again"},
+      {"{" + image + R"("desiredImageState":"Warmed"})", "", "", "spec.desiredImageState: Warmed"},
+      {booted, std::string(names::stage), "by-night", "windlass.dev/stage: by-night"},
+      {booted, std::string(names::reboot_policy), "Kexec", "windlass.dev/reboot-policy: Kexec"},
+      {booted, std::string(names::stage), "", ""},
+      {booted, std::string(names::reboot_policy), "RebootOnly", ""},
+      {booted, "", "", ""}};
+  for (const row& r : rows) {
+    SCOPED_TRACE(r.spec + r.annotation + r.value);
+    bench b(lockable());
+    b.object = read_node(r.spec);
+    if (!r.annotation.empty())
+      b.object.meta.annotations = with(b.object.meta.annotations, r.annotation, r.value);
+    const auto step = b.pass();
+    EXPECT_EQ(step.command.has_value(), r.unknown.empty());
+    EXPECT_EQ(b.shown(), r.unknown.empty() ? "Staging -"
+                                           : "Idle " + std::string(unknown_order_text) + r.unknown);
+  }
+  const bootc_node many = read_node("{" + image + R"("a":1,")" + std::string(5'000, 'x') + R"(":1})");
+  EXPECT_LE(many.spec.unknown.size(), 200u);
+}
+
+TEST(OlderDaemon, GoesOnWithWhatItHasBegun) {
+  bench b(lockable());
+  auto step = b.desire('b').pass();
+  ASSERT_TRUE(step.command);
+  b.object.spec.unknown = "spec.fetchBefore";
+  ++b.object.meta.generation;
+  const auto next = b.pass();
+  EXPECT_FALSE(next.cancel_stage);
+  EXPECT_EQ(b.shown(), "Staging " + std::string(unknown_order_text) + "spec.fetchBefore");
+  b.ended(*step.command);
+  b.host.staged = deployed('b');
+  EXPECT_FALSE(b.pass().command) << "neither a lock nor a reboot";
 }
 
 TEST(NodeAgent, IdleWhenTheDesiredImageIsBooted) {
