@@ -111,6 +111,13 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
             return c;
           }(),
           [](const std::string& pool) { return pool; }),
+      waves_(l, api,
+             {.may_act = [this] { return is_current(); },
+              .say_nodes = [this](wave_facts& to) { say_nodes(to); },
+              .brake = options_.brake,
+              .events = options_.events,
+              .older = node_figures_.daemons_older,
+              .log = options_.log}),
       overviews_(l),
       tasks_(l) {
   pools_.on_change(
@@ -132,6 +139,7 @@ void bootc_cluster::start() {
   tasks_.start("bootc cluster " + options_.name, [this]() -> awaitable<void> {
     (void)co_await synced();
     controller_.start();
+    co_await waves_.run();
   });
 }
 
@@ -160,6 +168,20 @@ awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {
 bool bootc_cluster::is_current() const {
   const bool complete = pools_.is_synced() && bootc_nodes_.is_synced() && nodes_.is_synced();
   return complete && (!options_.is_current || options_.is_current());
+}
+
+void bootc_cluster::say_nodes(wave_facts& to) const {
+  bootc_nodes_.objects().each([&](const bootc_node& b) {
+    const condition* idle = find_condition(b.status.conditions, node_condition::idle);
+    const std::string& node = b.meta.name.str();
+    if (b.in_slot())
+      to.busy[node] = "holds a slot";
+    else if (idle && idle->reason == node_reason::staging)
+      to.busy[node] = "fetches an image";
+  });
+  nodes_.objects().each([&](const k8s::node& n) {
+    if (n.ready == k8s::condition_status::unknown) to.silent.insert(n.meta.name.str());
+  });
 }
 
 void bootc_cluster::attend(k8s::attention how) {

@@ -3,6 +3,7 @@
 #include "app/api/api.hpp"
 #include "app/api/assumed_targets.hpp"
 #include "app/api/row_figures.hpp"
+#include "bootc/daemons/daemon_waves.hpp"
 #include "bootc/pool/drains.hpp"
 #include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/reconciler/node_pool_reconciler.hpp"
@@ -24,8 +25,8 @@
 
 namespace bootc {
 
-/// What the OS rollouts of one cluster need: three informers, the reconciler of its pools and the
-/// drains.
+/// What the OS rollouts of one cluster need: three informers, the reconciler of its pools, the
+/// drains, and the waves in which its daemons are upgraded.
 /// Lifetime: loop and client outlive it; co_await stop() before destruction.
 class bootc_cluster final : public units::part {
 public:
@@ -103,6 +104,7 @@ private:
   awaitable<void> resolve_assumed(std::string pool);
   bool is_current() const;
   void attend(k8s::attention how);
+  void say_nodes(wave_facts& to) const;
   std::array<k8s::informer_base*, 3> informers() noexcept {
     return {&pools_, &bootc_nodes_, &nodes_};
   }
@@ -121,6 +123,7 @@ private:
   std::optional<k8s::skew::server_versions> servers_;
   node_pool_reconciler reconciler_;
   k8s::controller<std::string> controller_;
+  daemon_waves waves_;
   copies<bootc_node> copied_bootc_nodes_;
   copies<k8s::node> copied_nodes_;
   std::map<std::string, std::size_t> slotted_;  // by pool, kept with each change of a BootcNode

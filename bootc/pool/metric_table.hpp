@@ -50,6 +50,11 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      "",
      {"cluster"},
      "Nodes that are back on their image and gave their slot back."},
+    {"windlass_daemons_older",
+     gauge,
+     "",
+     {"cluster"},
+     "Pods of the daemon that are of an older revision than their DaemonSet's."},
 });
 inline constexpr reactor::metric_kind
     drains = reactor::metric_in(all, "windlass_drains_total"),
@@ -58,6 +63,7 @@ inline constexpr reactor::metric_kind
     reboot_seconds = reactor::metric_in(all, "windlass_reboot_duration_seconds"),
     refused = reactor::metric_in(all, "windlass_evictions_refused_total"),
     requested = reactor::metric_in(all, "windlass_reboots_requested_total"),
-    completed = reactor::metric_in(all, "windlass_reboots_completed_total");
+    completed = reactor::metric_in(all, "windlass_reboots_completed_total"),
+    daemons_older = reactor::metric_in(all, "windlass_daemons_older");
 
 }  // namespace bootc::node_metrics

@@ -17,6 +17,7 @@ node_figures::node_figures(reactor::metrics& into, const std::string& cluster) {
   evictions_refused = of(node_metrics::refused);
   reboots_requested = of(node_metrics::requested);
   reboots_completed = of(node_metrics::completed);
+  daemons_older = into.get_gauge(node_metrics::daemons_older, {{"cluster", cluster}});
   drain_seconds = into.get_histogram(node_metrics::drain_seconds);
   stage_seconds = into.get_histogram(node_metrics::stage_seconds);
   reboot_seconds = into.get_histogram(node_metrics::reboot_seconds);

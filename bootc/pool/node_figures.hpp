@@ -12,6 +12,7 @@ struct node_figures {
   node_figures(reactor::metrics& into, const std::string& cluster);
   reactor::counter drains_done, drains_failed, drains_timed_out, evictions_refused,
       reboots_requested, reboots_completed;
+  reactor::gauge daemons_older;
   reactor::histogram drain_seconds, stage_seconds, reboot_seconds;
 };
 

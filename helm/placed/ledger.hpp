@@ -23,8 +23,9 @@ namespace helm::placed {
 /// texts under keys, in ConfigMaps `windlass-placed-0` to `-f` of one namespace of ours. A key
 /// stands always in the same one of them, so that a write is one patch, and no ConfigMap comes near
 /// its limit of 1 MiB with 10,000 releases.
-/// Shape    ConfigMaps and namespace are made when something is written first. Where one of them has
-///          more than `roomy_bytes`, a new text takes the place of those of namespaces that are gone.
+/// Shape    ConfigMaps and namespace are made when something is written first. Where one of them
+///          has more than `roomy_bytes`, a new text takes the place of those of namespaces that are
+///          gone.
 /// Versions a text is written over the version that it was made from; where another writer came
 ///          first, it is made again from what that one wrote.
 /// Errors   the request's; the conflict, when others come first ten times in a row.

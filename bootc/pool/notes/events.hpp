@@ -58,10 +58,13 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
     {"ImageVersionDiffers", k8s::event_severity::warning, "BootcNodePool",
      "the Release, or a label of the image, names another minor of Kubernetes than a node that "
      "runs the image does; the node counts"},
+    {"DaemonsHalted", k8s::event_severity::warning, "DaemonSet",
+     "no further pod of the daemon is replaced: the note names the new one that is not ready"},
     {"InvalidApproval", k8s::event_severity::warning, "BootcNodePool",
      "bootc.dev/approve-digest is no sha256 digest"},
 });
 inline constexpr k8s::event_kind stuck = k8s::event_in(table, "Stuck"),
-                                 released = k8s::event_in(table, "Released");
+                                 released = k8s::event_in(table, "Released"),
+                                 daemons_halted = k8s::event_in(table, "DaemonsHalted");
 
 }  // namespace bootc::hold_event

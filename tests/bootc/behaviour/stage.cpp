@@ -178,11 +178,11 @@ awaitable<void> stage::stop_controller() {
   events_.reset();
 }
 
-awaitable<std::vector<std::string>> stage::told_of(std::string name) {
+awaitable<std::vector<std::string>> stage::told_of(std::string name, std::string ns) {
   (void)co_await events_->flush(loop_.now() + 5s);
   static const k8s::resource kind{"events.k8s.io", "v1", "events", "Event", true};
   k8s::list_options all;
-  all.ns = "default";
+  all.ns = std::move(ns);
   all.limit = 20'000;  // a real server keeps those of the tests before
   auto listed = co_await api_->list(kind, std::move(all));
   EXPECT_TRUE(listed) << (listed ? "" : listed.error().message());

@@ -82,7 +82,7 @@ public:
   awaitable<std::optional<k8s::node>> see_node(std::string name);
 
   /// What was told about this object, in order: "Staging", or with a count "Staging x2".
-  awaitable<std::vector<std::string>> told_of(std::string name);
+  awaitable<std::vector<std::string>> told_of(std::string name, std::string ns = "default");
 
   // Waits; a test fails with `what` when it does not come true in time.
   awaitable<void> until_pool(std::string what, std::string name,

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "app/api/brake.hpp"
+#include "bootc/daemons/wave_plan.hpp"
+#include "k8s/client/events.hpp"
+#include "k8s/client/fault.hpp"
+#include "k8s/client/resource.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/log.hpp"
+#include "reactor/metrics.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace reactor {
+class loop;
+}
+namespace k8s {
+class client;
+}
+
+namespace bootc {
+
+/// Replaces the pods of a cluster's daemon when its DaemonSet has another template, in waves
+/// (plan_wave). Those of deploy/ are marked with `daemon_mark` and have the strategy OnDelete; with
+/// another strategy their own controller replaces them.
+/// Pace     at rest the DaemonSet is asked for every five minutes; every ten seconds while pods are
+///          of different revisions.
+/// Errors   are logged, each once; without the rights nothing is replaced.
+/// Lifetime loop, client and recorder outlive it, and what runs it is cancelled and joined before.
+class daemon_waves {
+public:
+  struct options {
+    std::function<bool()> may_act;               // what is seen may be acted upon
+    std::function<void(wave_facts&)> say_nodes;  // which are busy, and which silent
+    units::brake_question brake;
+    k8s::event_recorder* events = nullptr;  // none: nothing is told
+    reactor::gauge older;
+    reactor::logger log;
+  };
+  daemon_waves(reactor::loop& l, k8s::client& api, options o);
+
+  static constexpr std::string_view daemon_mark = "windlass.dev/daemon";
+  static constexpr reactor::nanoseconds at_rest = std::chrono::minutes(5),
+                                        under_way = std::chrono::seconds(10);
+
+  /// Until it is cancelled.
+  reactor::awaitable<void> run();
+
+private:
+  /// When to look again.
+  reactor::awaitable<reactor::nanoseconds> look();
+  reactor::awaitable<k8s::result<wave_plan>> plan_for(boost::json::object daemon_set);
+  reactor::awaitable<void> replace(std::string ns, wave_plan plan);
+  void say(const boost::json::object& daemon_set, const wave_plan& plan);
+  void say_fault(const k8s::fault& why);
+
+  reactor::loop& loop_;
+  k8s::client& api_;
+  options options_;
+  std::map<std::string, std::string> told_;  // by DaemonSet, what was said last
+  std::string fault_;                        // what was logged last
+};
+
+/// What the API server says of a DaemonSet's pods.
+std::string newest_revision(const boost::json::object& list, std::string_view daemon_set_uid);
+std::vector<daemon_pod> pods_in(const boost::json::object& list, std::string_view daemon_set_uid);
+
+}  // namespace bootc
