@@ -31,6 +31,7 @@ BEFORE = {
     "docs/migrating/giantswarm-releases.md": "cp -r $ROOT/tests/data/releases .; echo '{}' > available.yaml; echo aws-34.5.0 > in-use",
     "docs/migrating/krypton.md": "kubectl apply --server-side -f deploy/crds/tenants/tenants.yaml; kubectl wait --for=condition=Established crd --all; kubectl apply -f docs/tenants/tenant.yaml; kubectl create namespace krypton-operator; echo '{}' > values.yaml",
     "docs/operating.md": "kubectl apply --server-side -f deploy/crds; kubectl wait --for=condition=Established crd --all; kubectl create namespace bootc-operator || true",
+    "docs/upgrading.md": "kubectl apply --server-side -f deploy/crds; kubectl wait --for=condition=Established crd --all; kubectl create namespace bootc-operator || true",
     "docs/trains.md": "cp deploy/examples/trains/train.yaml .; echo 'tags: []' > facts.yaml",
     # The service that its chart puts into the cluster, where no pod runs.
     "docs/trustee.md": "{ until kubectl wait --for=condition=Established crd/trusteeconfigs.confidentialcontainers.org; do sleep 1; done; windlass run --apis compose --metrics-bind-address 0 --health-probe-bind-address 0; } >>background.log 2>&1 &",
