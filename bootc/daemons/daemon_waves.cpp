@@ -19,8 +19,8 @@ namespace json = boost::json;
 using reactor::awaitable;
 using units::text_at;
 
-/// No cluster has a tenth of it; what is beyond is left for the next look.
-constexpr std::size_t most_daemon_sets = 8, most_pods = 10'000;
+/// No cluster has a tenth of it.
+constexpr std::size_t most_daemon_sets = 1'000, most_pods = 10'000;
 
 std::int64_t number_at(const json::object& o, std::string_view part, std::string_view name) {
   const json::value* in = o.if_contains(part);
@@ -91,6 +91,11 @@ bool is_done(const json::object& daemon_set) {
              number_at(daemon_set, "status", "currentNumberScheduled");
 }
 
+std::string key_of(const json::object& daemon_set) {
+  return text_at(daemon_set, {"metadata", "namespace"}) + "/" +
+         text_at(daemon_set, {"metadata", "name"});
+}
+
 k8s::object_reference reference_to(const json::object& daemon_set) {
   return {"apps/v1", "DaemonSet", text_at(daemon_set, {"metadata", "namespace"}),
           text_at(daemon_set, {"metadata", "name"}), text_at(daemon_set, {"metadata", "uid"})};
@@ -146,26 +151,43 @@ awaitable<void> daemon_waves::run() {
   }
 }
 
-awaitable<reactor::nanoseconds> daemon_waves::look() {
-  if (!options_.may_act()) co_return under_way;
+awaitable<k8s::result<std::vector<json::object>>> daemon_waves::due() {
+  std::vector<json::object> out;
+  std::size_t seen = 0;
   k8s::list_options marked;
   marked.label_selector = daemon_mark;
-  marked.limit = most_daemon_sets;
-  auto listed = co_await api_.list(k8s::resources::daemon_sets(), std::move(marked));
-  if (!listed) {
-    say_fault(listed.error());
+  k8s::list_pages pages(api_, k8s::resources::daemon_sets(), std::move(marked));
+  while (seen < most_daemon_sets) {
+    auto page = co_await pages.next();
+    if (!page) co_return page.error();
+    if (!*page) break;
+    each_item(**page, [&](const json::object& one) {
+      ++seen;
+      if (is_ours_to_replace(one) && !is_done(one) && !refused_.contains(key_of(one)))
+        out.push_back(one);
+    });
+  }
+  co_return out;
+}
+
+awaitable<reactor::nanoseconds> daemon_waves::look() {
+  if (!options_.may_act()) co_return under_way;
+  if (loop_.now() >= ask_refused_again_) {
+    refused_.clear();
+    ask_refused_again_ = loop_.now() + refused_for;
+  }
+  auto sets = co_await due();
+  if (!sets) {
+    say_fault(sets.error());
     co_return at_rest;
   }
-  fault_.clear();
-  std::vector<json::object> due;
-  each_item(*listed, [&](const json::object& one) {
-    if (is_ours_to_replace(one) && !is_done(one)) due.push_back(one);
-  });
   double older = 0;
-  for (const json::object& one : due) {
+  for (const json::object& one : *sets) {
     json::object daemon_set = one;
     auto plan = co_await plan_for(std::move(daemon_set));
     if (!plan) {
+      // A mark is anybody's to give; the namespace in which we may replace pods is not.
+      if (plan.error().code == k8s::errc::forbidden) refused_.insert(key_of(one));
       say_fault(plan.error());
       continue;
     }
@@ -180,8 +202,10 @@ awaitable<reactor::nanoseconds> daemon_waves::look() {
     co_await replace(std::move(ns), std::move(*plan));
   }
   options_.older.set(older);
-  if (due.empty()) told_.clear();
-  co_return due.empty() ? at_rest : under_way;
+  if (!sets->empty()) co_return under_way;
+  told_.clear();
+  fault_.clear();
+  co_return at_rest;
 }
 
 awaitable<k8s::result<wave_plan>> daemon_waves::plan_for(json::object daemon_set) {
@@ -227,13 +251,13 @@ awaitable<void> daemon_waves::replace(std::string ns, wave_plan plan) {
 /// Each change of it once.
 void daemon_waves::say(const json::object& daemon_set, const wave_plan& plan) {
   const k8s::object_reference about = reference_to(daemon_set);
-  std::string& told = told_[about.ns + "/" + about.name];
+  std::string& told = told_[key_of(daemon_set)];
   if (plan.waits == told) return;
   told = plan.waits;
   if (plan.waits.empty()) return;
   const std::string note = std::to_string(plan.updated) + " pods run the new daemon, " +
                            std::to_string(plan.older) + " the older one; waits for " + plan.waits;
-  options_.log.info("daemons wait", {{"daemonset", about.ns + "/" + about.name}, {"why", note}});
+  options_.log.info("daemons wait", {{"daemonset", key_of(daemon_set)}, {"why", note}});
   if (!options_.events || !plan.halted) return;
   k8s::event_note halted = k8s::tell_of(hold_event::daemons_halted, about, note);
   halted.reporter = event_reporter;

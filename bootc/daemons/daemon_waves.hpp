@@ -13,8 +13,10 @@
 
 #include <functional>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace reactor {
 class loop;
@@ -30,7 +32,8 @@ namespace bootc {
 /// another strategy their own controller replaces them.
 /// Pace     at rest the DaemonSet is asked for every five minutes; every ten seconds while pods are
 ///          of different revisions.
-/// Errors   are logged, each once; without the rights nothing is replaced.
+/// Errors   are logged, each once. A DaemonSet in a namespace where we have no rights is left alone
+///          for an hour, whatever its marks.
 /// Lifetime loop, client and recorder outlive it, and what runs it is cancelled and joined before.
 class daemon_waves {
 public:
@@ -46,12 +49,15 @@ public:
 
   static constexpr std::string_view daemon_mark = "windlass.dev/daemon";
   static constexpr reactor::nanoseconds at_rest = std::chrono::minutes(5),
-                                        under_way = std::chrono::seconds(10);
+                                        under_way = std::chrono::seconds(10),
+                                        refused_for = std::chrono::hours(1);
 
   /// Until it is cancelled.
   reactor::awaitable<void> run();
 
 private:
+  /// Those whose pods are of more than one revision.
+  reactor::awaitable<k8s::result<std::vector<boost::json::object>>> due();
   /// When to look again.
   reactor::awaitable<reactor::nanoseconds> look();
   reactor::awaitable<k8s::result<wave_plan>> plan_for(boost::json::object daemon_set);
@@ -64,6 +70,8 @@ private:
   options options_;
   std::map<std::string, std::string> told_;  // by DaemonSet, what was said last
   std::string fault_;                        // what was logged last
+  std::set<std::string> refused_;            // DaemonSets whose pods we may not see
+  reactor::steady_time ask_refused_again_{};
 };
 
 /// What the API server says of a DaemonSet's pods.

@@ -7,6 +7,7 @@ A line that ends in "# in a terminal of its own" runs until the page is through.
 with a block may be in neither. What only a person's registry, nodes or clusters can answer is a `console` block: tests/deploy/docs_test.cpp holds
 its flags against the program.
 """
+import json
 import os
 import pathlib
 import re
@@ -91,6 +92,16 @@ def run(page, folder):
         if server:
             server.terminate()
             server.wait()
+        else:
+            take_away()
+
+
+def take_away():
+    """What a page installed on the real server, for the next page: each begins on a server where nothing is."""
+    helm = [BUILD / "windlass", "helm", "--kubeconfig", REAL]
+    for release in json.loads(subprocess.run([*helm, "list", "-A", "-o", "json"], capture_output=True, text=True, check=True).stdout or "[]"):
+        subprocess.run([*helm, "uninstall", release["name"], "-n", release["namespace"]], capture_output=True)
+    subprocess.run([ASSETS / "kubectl", "--kubeconfig", REAL, "delete", "crd", "--all", "--timeout=30s"], capture_output=True)
 
 
 def main():

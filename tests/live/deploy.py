@@ -292,7 +292,7 @@ class Install:
         # Nobody here empties a namespace that is deleted.
         kubectl("delete", "deployments,daemonsets,services,networkpolicies,poddisruptionbudgets,serviceaccounts,roles,rolebindings,leases,secrets", "--all",
                 "-n", self.namespace, "--wait=false")
-        kubectl("delete", "daemonsets,networkpolicies,serviceaccounts", "--all", "-n", self.daemon_namespace, "--wait=false")
+        kubectl("delete", "daemonsets,networkpolicies,serviceaccounts,roles,rolebindings", "--all", "-n", self.daemon_namespace, "--wait=false")
         rollout.forget_namespace(self.daemon_namespace)
 
     def answers(self):
