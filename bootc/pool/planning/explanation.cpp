@@ -151,7 +151,9 @@ struct reasons {
       return d.hold_back(m.name, hold_code::paused, "the pool is paused",
                          "spec.rollout.paused is false");
     if (m.skew) return explain_skew(m);
-    if (d.plan.halted)
+    // The word of the policy that halted it says more.
+    const bool has_its_word = halt.is_policys() && d.world.policy.holds.contains(m.name);
+    if (d.plan.halted && !has_its_word)
       return d.hold_back(m.name, hold_code::halted, "the rollout is halted: " + halt.why(),
                          halt.released_by());
     if (d.world.policy.is == policy_answer::kind::failed)
@@ -163,15 +165,16 @@ struct reasons {
       const policy_hold why = given != d.world.policy.holds.end()
                                   ? given->second
                                   : policy_hold{{}, "the policy has not chosen it"};
+      const auto kind = hold_code::of_policy_word(why.code);
       if (why.is_fault)
         d.hold_back(m.name, hold_code::policy_fault, std::string(policy_failed_text) + why.reason,
                     "the policy is corrected");
       else
-        d.hold_back(m.name, hold_code::policy, why.reason,
+        d.hold_back(m.name, kind, why.reason,
                     d.world.policy.look_again
                         ? "the policy is asked again at " + in_words(*d.world.policy.look_again)
                         : "the policy chooses it",
-                    why.code);
+                    kind == hold_code::policy.code ? why.code : std::string());
       d.plan.holds.back().by = why.by.empty() ? d.world.policy.by : why.by;
       if (d.world.policy.look_again)
         d.plan.holds.back().asked_again = in_words(*d.world.policy.look_again);
@@ -397,7 +400,8 @@ void explanation::finish_status(const membership& all, const halt_rule& halt) {
     std::string halted = "Rollout halted: " + halt.message();
     if (goal.on_failure == failure_answer::go_back && goal.back.ref.empty())
       halted += "; no host has an image that every node ran before, so none goes back";
-    found.degradations.push_back({pool_reason::rollout_halted, std::move(halted)});
+    found.degradations.push_back(
+        {pool_reason::rollout_halted, std::move(halted), halt.is_policys()});
   }
   if (!unlocked_.empty())
     plan.warnings.push_back(

@@ -99,6 +99,25 @@ TEST(PublishedPolicy, AFaultIsToldAsTheFaultThatItIs) {
   EXPECT_EQ(looks.plan().holds, acting.holds);
 }
 
+TEST(PublishedPolicy, ASignalThatHaltsIsToldAsTheOneAtWorkTellsIt) {
+  situation at_work;
+  at_work.member("w1", unit_state::staged);
+  at_work.world.policy = given({{"w1", {"signal-bad", "errors is 0.2", false, "signals 1"}}});
+  at_work.world.policy.halt = "errors is 0.2";
+  const rollout_plan acting = at_work.plan();
+  EXPECT_TRUE(acting.halted);
+  ASSERT_EQ(acting.status.policy_waits.size(), 1u);
+  EXPECT_EQ(acting.status.policy_waits.front().code, "signal-bad");
+  situation looks;
+  looks.member("w1", unit_state::staged);
+  policy_question q = question_of(looks, as_read(acting.status));
+  q.published_halt = true;
+  looks.world.policy = answer_published(q);
+  const rollout_plan looked = looks.plan();
+  EXPECT_EQ(looked.holds, acting.holds);
+  EXPECT_TRUE(looked.halted);
+}
+
 TEST(PublishedPolicy, IsKeptAsItWasWhileOnlyItsNumbersMove) {
   situation s;
   s.member("w1", unit_state::staged);
