@@ -1,7 +1,10 @@
 #include "signals/answer.hpp"
 
-#include "formats/json/json.hpp"
+#include "formats/json/exact.hpp"
+#include "formats/json/member.hpp"
 #include "reactor/plain/printable.hpp"
+
+#include <boost/json.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -10,9 +13,9 @@
 namespace signals {
 namespace {
 
-using formats::value;
+namespace json = boost::json;
 
-constexpr std::size_t most_quoted = 120;
+constexpr std::size_t most_quoted = 120, most_depth = 16;
 
 reading unknown(std::string why) {
   return {std::nullopt, std::move(why)};
@@ -22,19 +25,17 @@ std::string quoted(std::string_view text) {
   return "\"" + reactor::printable(text, most_quoted) + "\"";
 }
 
-const value* member(const value& of, std::string_view name) {
-  return of.is_map() ? of.find(name) : nullptr;
+/// None: it is no JSON.
+std::optional<json::value> parsed(std::string_view body) {
+  boost::system::error_code wrong;
+  json::value out = formats::parse_json(body, wrong, most_depth);
+  if (wrong) return std::nullopt;
+  return out;
 }
 
-std::string text_of(const value& of, std::string_view name) {
-  const value* found = member(of, name);
-  return found && found->is_string() ? found->text() : std::string();
-}
-
-std::optional<double> number_of(const value& v) {
-  if (v.kind() == formats::type::float64) return v.real();
-  if (v.is_integer()) return static_cast<double>(v.integer());
-  return std::nullopt;
+std::optional<double> number_of(const json::value& v) {
+  if (!v.is_number()) return std::nullopt;
+  return v.to_number<double>();
 }
 
 reading finite(double n) {
@@ -51,18 +52,18 @@ std::string in_seconds(double s) {
 }
 
 /// [unix seconds, "number"]
-reading read_sample(const value* pair, reactor::wall_time now, reactor::nanoseconds stale_after) {
-  if (!pair || !pair->is_list() || pair->size() != 2)
-    return unknown("its sample is no pair of a time and a value");
-  const auto at = number_of(pair->at(0).unbox());
-  const value said = pair->at(1).unbox();
-  if (!at || !said.is_string()) return unknown("its sample is no pair of a time and a value");
+reading read_sample(const json::value* sample, reactor::wall_time now,
+                    reactor::nanoseconds stale_after) {
+  const json::array* pair = sample ? sample->if_array() : nullptr;
+  const auto at = pair && pair->size() == 2 ? number_of((*pair)[0]) : std::nullopt;
+  const json::string* said = at ? (*pair)[1].if_string() : nullptr;
+  if (!said) return unknown("its sample is no pair of a time and a value");
   const double age = std::chrono::duration<double>(now.time_since_epoch()).count() - *at;
   if (!(age >= -std::chrono::duration<double>(most_clock_ahead).count()))
     return unknown("its sample is " + in_seconds(-age) + " ahead of our clock");
   if (!(age <= std::chrono::duration<double>(stale_after).count()))
     return unknown("its sample is " + in_seconds(age) + " old");
-  const std::string& text = said.text();
+  const std::string_view text = *said;
   if (text == "NaN") return unknown("the answer is NaN");
   if (text == "+Inf" || text == "-Inf" || text == "Inf") return unknown("the answer is infinite");
   // from_chars reads words as well.
@@ -86,44 +87,46 @@ std::string no_json(int status, std::string_view body) {
 reading read_prometheus(int status, std::string_view body, reactor::wall_time now,
                         reactor::nanoseconds stale_after) {
   if (body.size() > most_answer_bytes) return unknown("the answer is too large");
-  const auto all = formats::read_json(body);
-  if (!all || !all->is_map()) return unknown(no_json(status, body));
-  const std::string says = text_of(*all, "status");
-  if (status != 200 || says != "success") {
-    const std::string error = text_of(*all, "error");
+  const auto all = parsed(body);
+  if (!all || !all->is_object()) return unknown(no_json(status, body));
+  const json::object& answer = all->get_object();
+  if (status != 200 || formats::text_member(answer, "status") != "success") {
+    const std::string error = formats::text_member(answer, "error");
     return unknown("the server answers " + std::to_string(status) +
                    (error.empty() ? std::string() : ": " + quoted(error)));
   }
-  if (const value* warned = member(*all, "warnings"); warned && warned->size() > 0)
-    return unknown("the answer is partial" + (warned->is_list() && warned->at(0).is_string()
-                                                  ? ": " + quoted(warned->at(0).text())
-                                                  : std::string()));
-  const value* data = member(*all, "data");
+  if (const json::value* warned = answer.if_contains("warnings");
+      warned && !(warned->is_array() && warned->get_array().empty()))
+    return unknown("the answer is partial: " + quoted(json::serialize(*warned)));
+  const json::value* has = answer.if_contains("data");
+  const json::object* data = has ? has->if_object() : nullptr;
   if (!data) return unknown("the answer has no data");
-  const std::string type = text_of(*data, "resultType");
-  const value* result = member(*data, "result");
+  const std::string type = formats::text_member(*data, "resultType");
+  const json::value* result = data->if_contains("result");
   if (type == "scalar") return read_sample(result, now, stale_after);
   if (type != "vector")
     return unknown(type.empty() ? "the answer has no resultType"
                                 : "the answer is a " + reactor::printable(type, most_quoted) +
                                       ", no number");
-  if (!result || !result->is_list()) return unknown("the answer has no result");
-  if (result->size() == 0) return unknown("the query finds nothing");
-  if (result->size() > 1)
-    return unknown("the query finds " + std::to_string(result->size()) +
+  const json::array* series = result ? result->if_array() : nullptr;
+  if (!series) return unknown("the answer has no result");
+  if (series->empty()) return unknown("the query finds nothing");
+  if (series->size() > 1)
+    return unknown("the query finds " + std::to_string(series->size()) +
                    " series; one is needed, such as sum(…) makes");
-  const value only = result->at(0).unbox();
-  return read_sample(member(only, "value"), now, stale_after);
+  const json::object* only = series->front().if_object();
+  return read_sample(only ? only->if_contains("value") : nullptr, now, stale_after);
 }
 
 reading read_number(int status, std::string_view body) {
   if (body.size() > most_answer_bytes) return unknown("the answer is too large");
-  const auto all = formats::read_json(body);
+  const auto all = parsed(body);
   if (status != 200 || !all) return unknown(no_json(status, body));
   if (const auto plain = number_of(*all)) return finite(*plain);
-  const value* inner = member(*all, "value");
+  const json::object* object = all->if_object();
+  const json::value* inner = object ? object->if_contains("value") : nullptr;
   if (!inner) return unknown("the answer is no number, and no object with a value");
-  if (const auto n = number_of(inner->unbox())) return finite(*n);
+  if (const auto n = number_of(*inner)) return finite(*n);
   return unknown("the answer's value is no number");
 }
 

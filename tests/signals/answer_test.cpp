@@ -44,7 +44,7 @@ TEST(PrometheusAnswer, OtherwiseTheSignalIsUnknownAndItIsSaidWhy) {
   };
   const std::string one = R"({"metric":{},"value":)" + sample("1") + "}";
   const std::vector<row> rows{
-      {vector_of("NaN"), "NaN"},
+      {vector_of("NaN"), "the answer is NaN"},
       {vector_of("+Inf"), "infinite"},
       {vector_of("-Inf"), "infinite"},
       {vector_of("1e999"), "no number"},
@@ -68,11 +68,11 @@ TEST(PrometheusAnswer, OtherwiseTheSignalIsUnknownAndItIsSaidWhy) {
       {vector_of("1", "-1e308"), "old"},
       {R"({"status":"success"})", "no data"},
       {R"({"status":"success","data":{}})", "no resultType"},
-      {R"({"status":"success","data":[]})", "no resultType"},
+      {R"({"status":"success","data":[]})", "no data"},
       {R"({"status":"success","warnings":["remote read failed"],)"
        R"("data":{"resultType":"scalar","result":)" +
            sample("1") + "}}",
-       "partial: \"remote read failed\""},
+       "partial: \"[\"remote read failed\"]\""},
       {R"({"status":"error","errorType":"bad_data","error":"1:3: parse error"})",
        "400: \"1:3: parse error\"", 400},
       {R"({"status":"error","error":"query timed out"})", "503: \"query timed out\"", 503},
