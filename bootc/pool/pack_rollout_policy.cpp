@@ -76,9 +76,10 @@ reactor::awaitable<pack_rollout_policy::admitted> pack_rollout_policy::admit(
       said.look_again = waits;
     if (!may.admit) {
       if (may.is_fault && out.fault.empty()) out.fault = may.reason;
-      if (may.halt && out.halt.empty()) out.halt = may.reason;
-      out.holds[name] = {std::move(may.code), std::move(may.reason), may.is_fault,
-                         may.pack + " " + may.version};
+      policy_hold& why = out.holds[name];
+      why = {std::move(may.code), std::move(may.reason), may.is_fault,
+             may.pack + " " + may.version};
+      if (may.halt && !out.halt) out.halt = why;
       continue;
     }
     if (may.drain.timeout.count() > 0) out.drain_timeouts[name] = may.drain.timeout;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ private:
     std::map<std::string, policy_hold, std::less<>> holds;  // of those that may not
     std::map<std::string, reactor::nanoseconds, std::less<>> drain_timeouts;
     std::string fault;  // the first one
-    std::string halt;   // why the rollout halts; empty: it does not
+    std::optional<policy_hold> halt;
   };
   reactor::awaitable<admitted> admit(policies::rollout_answer& said, policies::subject about,
                                      std::shared_ptr<policies::rollout_input> input,

@@ -214,8 +214,7 @@ const std::map<std::string, scene>& scenes() {
        [](situation& s) {
          s.member("w1", unit_state::staged);
          s.world.policy.is = bootc::policy_answer::kind::given;
-         s.world.policy.holds["w1"] = {"signal-bad", "errors is 0.2, at most 0.01 is allowed"};
-         s.world.policy.halt = "errors is 0.2, at most 0.01 is allowed";
+         s.world.policy.halt = {"signal-bad", "errors is 0.2, at most 0.01 is allowed"};
        }},
       {"signal-unknown",
        [](situation& s) {

@@ -34,7 +34,7 @@ policy_answer answer_published(const policy_question& question) {
     if (w.names.empty()) others = hold_of(w);
     if (!names_all) one_of += (one_of.empty() ? "" : "; or: ") + w.reason;
     // Who is halted for unhealthy nodes waits for no policy.
-    if (question.published_halt && out.halt.empty()) out.halt = w.reason;
+    if (question.published_halt && !out.halt) out.halt = hold_of(w);
     for (const std::string& name : w.names) out.holds.insert_or_assign(name, hold_of(w));
   }
   const auto incomplete = std::ranges::count_if(question.published, [](const policy_wait& w) {

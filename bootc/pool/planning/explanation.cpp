@@ -151,18 +151,18 @@ struct reasons {
       return d.hold_back(m.name, hold_code::paused, "the pool is paused",
                          "spec.rollout.paused is false");
     if (m.skew) return explain_skew(m);
-    // The word of the policy that halted it says more.
-    const bool has_its_word = halt.is_policys() && d.world.policy.holds.contains(m.name);
-    if (d.plan.halted && !has_its_word)
+    if (d.plan.halted && !halt.is_policys())
       return d.hold_back(m.name, hold_code::halted, "the rollout is halted: " + halt.why(),
                          halt.released_by());
     if (d.world.policy.is == policy_answer::kind::failed)
       return d.hold_back(m.name, hold_code::policy_fault,
                          std::string(policy_failed_text) + d.world.policy.detail,
                          "the policy is corrected");
-    if (d.world.policy.is == policy_answer::kind::given && !m.named) {
+    if (d.world.policy.is == policy_answer::kind::given && (!m.named || halt.is_policys())) {
       const auto given = d.world.policy.holds.find(m.name);
-      const policy_hold why = given != d.world.policy.holds.end()
+      // A halt holds every node with the word of the policy that halts.
+      const policy_hold why = halt.is_policys() ? *d.world.policy.halt
+                              : given != d.world.policy.holds.end()
                                   ? given->second
                                   : policy_hold{{}, "the policy has not chosen it"};
       const auto kind = hold_code::of_policy_word(why.code);

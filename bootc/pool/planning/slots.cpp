@@ -49,12 +49,12 @@ void halt_rule::look_at(const draft& d, const member& m) {
 
 void halt_rule::judge(draft& d, const std::vector<member>& members) {
   // A policy has no word about the way back.
-  is_policys_ = found_.size() < halt_threshold && beyond_.empty() && !d.world.policy.halt.empty() &&
-                !d.goal.returning;
+  is_policys_ =
+      found_.size() < halt_threshold && beyond_.empty() && d.world.policy.halt && !d.goal.returning;
   d.plan.halted = is_policys_ || found_.size() >= halt_threshold || !beyond_.empty();
   if (!d.plan.halted) return;
   if (is_policys_) {
-    text_ = message_ = d.world.policy.halt;
+    text_ = message_ = d.world.policy.halt->reason;
     released_by_ = "the policy no longer halts it";
   } else if (beyond_.empty()) {
     text_ = joined(std::move(found_));

@@ -196,8 +196,8 @@ struct halted_by_policy : situation {
     member("w1", unit_state::up_to_date);
     member("w2", unit_state::staged);
     world.policy.is = policy_answer::kind::given;
-    world.policy.holds["w2"] = {"signal-bad", "errors is 0.2, at most 0.01 is allowed"};
-    world.policy.halt = "errors is 0.2, at most 0.01 is allowed";
+    world.policy.holds["w2"] = {"WaitsForSlot", "waits for a free slot"};
+    world.policy.halt = {"signal-bad", "errors is 0.2, at most 0.01 is allowed"};
   }
 };
 
@@ -222,10 +222,9 @@ TEST(RolloutReturn, APolicyHaltsWithItsOwnWordAndGoesOnWhenItNoLongerDoes) {
 TEST(RolloutReturn, ThatOnlyTheNumbersOfAPolicysHaltMoveIsNoWrite) {
   halted_by_policy s("Halt");
   s.world.pool.status = s.plan().status;
-  s.world.policy.halt = s.world.policy.holds["w2"].reason =
-      "errors is 0.3, at most 0.01 is allowed";
+  s.world.policy.halt->reason = "errors is 0.3, at most 0.01 is allowed";
   EXPECT_FALSE(s.plan().status_changed);
-  s.world.policy.halt = s.world.policy.holds["w2"].reason = "latency is 3, at most 1 is allowed";
+  s.world.policy.halt->reason = "latency is 3, at most 1 is allowed";
   EXPECT_TRUE(s.plan().status_changed);
 }
 
@@ -244,7 +243,7 @@ TEST(RolloutReturn, APolicyThatHaltsSendsTheNodesBackAndHoldsNoneOfThemThere) {
 TEST(RolloutReturn, UnhealthyNodesAreNamedBeforeWhatAPolicySays) {
   failing s;
   s.world.policy.is = policy_answer::kind::given;
-  s.world.policy.halt = "errors is 0.2";
+  s.world.policy.halt = {"signal-bad", "errors is 0.2"};
   s.world.pool.spec.on_failure = "Halt";
   const auto plan = s.plan();
   EXPECT_EQ(held(plan), "w1:not-ready w2:not-ready w4:halted");
