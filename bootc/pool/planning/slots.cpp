@@ -48,10 +48,11 @@ void halt_rule::look_at(const draft& d, const member& m) {
 }
 
 void halt_rule::judge(draft& d, const std::vector<member>& members) {
+  d.plan.halted = found_.size() >= halt_threshold;
+  if (!beyond_.empty()) d.plan.halted = true;
   // A policy has no word about the way back.
-  is_policys_ =
-      found_.size() < halt_threshold && beyond_.empty() && d.world.policy.halt && !d.goal.returning;
-  d.plan.halted = is_policys_ || found_.size() >= halt_threshold || !beyond_.empty();
+  is_policys_ = !d.plan.halted && d.world.policy.halt && !d.goal.returning;
+  if (is_policys_) d.plan.halted = true;
   if (!d.plan.halted) return;
   if (is_policys_) {
     text_ = message_ = d.world.policy.halt->reason;
