@@ -55,7 +55,8 @@ public:
                  .guards =
                      [this](std::string cluster, std::string named) {
                        return guards_of(std::move(cluster), std::move(named));
-                     }}),
+                     },
+                 .signals = h.signals}),
         published_(policy_) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {

@@ -21,6 +21,9 @@ const shape& answer_shape() {
       {{"admit", flag_shape(), "whether it may be disturbed now"},
        maybe("reason", text_shape("a sentence"), "why not: a sentence for people; needed for a no"),
        maybe("code", text_shape(), "one word of letters and digits, for scripts and alerts"),
+       maybe("halt", flag_shape(),
+             "with a no: the rollout halts, and its nodes go back to the image before where "
+             "spec.rollout.onFailure is Return; left out: the unit waits"),
        maybe("drain",
              record_shape(
                  "drain",
@@ -53,9 +56,9 @@ std::vector<argument> question_about(std::shared_ptr<const rollout_input> input,
   return out;
 }
 
-std::vector<std::vector<argument>> typical_questions(const pack&) {
+std::vector<std::vector<argument>> typical_questions(const pack& of) {
   std::vector<std::vector<argument>> questions;
-  for (const auto& input : typical_rollouts())
+  for (const auto& input : typical_rollouts(of.about().signals))
     questions.push_back(
         question_about(input, 2, reactor::wall_time(std::chrono::seconds(1'795'428'000))));
   return questions;
@@ -77,6 +80,7 @@ result<disruption_answer> read_disruption_answer(const value& answer) {
     if (!is_code(out.code))
       return make_fault(errc::malformed, {}, "code: expected one word of letters and digits");
   }
+  if (const value* halt = answer.find("halt")) out.halt = !out.admit && *halt->if_bool();
   if (const value* seconds = answer.find("look_again"))
     out.look_again = bounded_wait(*seconds->if_number());
   if (const value* drain = answer.find("drain"))
@@ -138,6 +142,7 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
       out.drain.timeout = read->drain.timeout;
     if (read->admit) continue;
     out.admit = false;
+    out.halt = read->halt;
     out.code = std::move(read->code);
     out.reason = std::move(read->reason);
     break;

@@ -22,6 +22,7 @@ struct drain_options {
 struct disruption_answer {
   bool admit = false;
   std::string code, reason;  // why not; `code` one word or empty
+  bool halt = false;         // of a no: the rollout halts
   bool is_fault = false;     // a pack failed: `reason` is how
   drain_options drain;       // of a yes
   reactor::nanoseconds look_again{0};

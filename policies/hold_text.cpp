@@ -26,6 +26,7 @@ std::string one_line(std::string text) {
 }
 
 bool is_code(std::string_view text) {
+  if (text == signal_bad || text == signal_unknown) return true;
   return !text.empty() && text.size() <= max_code_bytes &&
          std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -40,7 +41,8 @@ reactor::nanoseconds bounded_wait(double seconds) {
   return std::max(wait, least_wait);
 }
 
-std::vector<std::shared_ptr<const rollout_input>> typical_rollouts() {
+std::vector<std::shared_ptr<const rollout_input>> typical_rollouts(
+    const std::vector<signal_declaration>& signals) {
   std::vector<std::shared_ptr<const rollout_input>> inputs;
   for (const bool busy : {false, true}) {
     auto input = std::make_shared<rollout_input>();
@@ -92,6 +94,13 @@ std::vector<std::shared_ptr<const rollout_input>> typical_rollouts() {
                 {"example.com/v1/alerts/ceph", {}, false, false, 0, 0}};
     f.image.kubernetes = "v1.34.2";
     f.kubernetes = {"v1.34.1", "v1.34.1"};
+    for (const signal_declaration& s : signals) {
+      signal_fact& seen = f.signals[s.name];
+      if (busy)
+        seen.unknown = "it has not been asked for yet";
+      else
+        seen.value = seen.lowest = seen.highest = 0.5;
+    }
     inputs.push_back(std::move(input));
   }
   return inputs;

@@ -14,13 +14,15 @@ namespace policies {
 
 /// The reason ends up in conditions, events and tables: one line, bounded, cut between characters.
 std::string one_line(std::string text);
-/// One word of letters and digits.
+/// One word of letters and digits, or one of the codes for signals.
 bool is_code(std::string_view text);
 /// A policy that asks to be looked at every few milliseconds only burns time; the longest wait
 /// bounds a typing error.
 reactor::nanoseconds bounded_wait(double seconds);
 
-/// Pools in the middle of their rollouts, somebody for every state: with free slots, and without.
-std::vector<std::shared_ptr<const rollout_input>> typical_rollouts();
+/// Pools in the middle of their rollouts, a unit for every state: with free slots, and without. The
+/// signals that the pack declares have a value in the first, and none in the second.
+std::vector<std::shared_ptr<const rollout_input>> typical_rollouts(
+    const std::vector<signal_declaration>& signals = {});
 
 }  // namespace policies

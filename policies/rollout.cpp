@@ -70,9 +70,9 @@ result<rollout_hold> read_hold(const std::string& name, const value& v) {
   return hold;
 }
 
-std::vector<std::vector<argument>> typical_questions(const pack&) {
+std::vector<std::vector<argument>> typical_questions(const pack& of) {
   std::vector<std::vector<argument>> questions;
-  for (const auto& input : typical_rollouts()) {
+  for (const auto& input : typical_rollouts(of.about().signals)) {
     std::vector<argument> question;
     question.emplace_back(
         view_of(std::shared_ptr<const std::vector<rollout_unit>>(input, &input->units)));

@@ -4,6 +4,7 @@
 #include "policies/host/hook.hpp"
 #include "policies/host/host.hpp"
 #include "policies/moment.hpp"
+#include "policies/signals.hpp"
 
 #include <cstdint>
 #include <map>
@@ -76,6 +77,9 @@ struct rollout_fleet {
   std::vector<guarded_object> guards;
   image_facts image;
   server_range kubernetes;
+  /// Its nodes go back to the image before, since the one that it names halted it.
+  bool returning = false;
+  signal_facts signals;  // those that the packs which are asked declare
 };
 
 struct rollout_input {

@@ -118,6 +118,10 @@ struct view_record<rollout_fleet> {
       field_of<&rollout_fleet::kubernetes>(
           "kubernetes",
           "of the cluster's API servers; the version skew policy is kept whatever a pack answers"),
+      field_of<&rollout_fleet::returning>(
+          "returning", "its nodes go back to the image before, as spec.rollout.onFailure says"),
+      field_of<&rollout_fleet::signals>(
+          "signals", "those that `signals` of the packs which are asked declare"),
   };
 };
 

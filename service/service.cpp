@@ -9,6 +9,7 @@
 #include "service/metrics/own_metrics.hpp"
 #include "service/own_pod.hpp"
 #include "service/page/access.hpp"
+#include "signals/keeper.hpp"
 
 #include <boost/json.hpp>
 
@@ -84,6 +85,15 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.on_event = [this](const std::string& cluster, const k8s::event_note& e) {
     if (on_event) on_event(cluster, e);
   };
+  if (options_.does == units::mode::act) {
+    signals::keeper::options s;
+    s.origins = options_.signal_origins;
+    s.ca_file = options_.signal_ca_file;
+    s.read_secret = [this](std::string name) { return signal_secret(std::move(name)); };
+    signals_ = std::make_unique<signals::keeper>(
+        loop_, k8s::environment::of_process().variable, metrics_, log_, std::move(s));
+    metrics_.on_collect([this] { signals_->refresh(); });
+  }
   fleet_ = std::make_unique<k8s::fleet>(loop_, std::move(f), log_);
   for (const units::api& what : options_.apis) {
     apis_.push_back(std::make_unique<running>());
@@ -100,6 +110,9 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     house.own_image = [this] { return own_image_; };
     house.own_pod_uid = [this] { return own_pod_uid_; };
     house.brake = &brake_;
+    house.signals = [this](const policies::subject& about, const std::string& cluster) {
+      return signals_for(about, cluster);
+    };
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
@@ -110,6 +123,22 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
 }
 
 service::~service() = default;
+
+policies::signal_facts service::signals_for(const policies::subject& about,
+                                            const std::string& cluster) {
+  const auto wanted = policies::signals_wanted(packs_, about);
+  if (signals_) return signals_->facts(wanted, cluster, about.cluster_labels);
+  return policies::unknown_signals(wanted, "this process fetches no signals; `windlass run` does");
+}
+
+reactor::awaitable<reactor::result<boost::json::object>> service::signal_secret(std::string name) {
+  if (!home_) co_return sentence(reactor::errc::not_found, "there is no home cluster");
+  k8s::object_key key{options_.lease_ns.empty() ? options_.ns : options_.lease_ns, std::move(name)};
+  auto got = co_await home_->api().get(k8s::resources::secrets(), std::move(key),
+                                       k8s::request_options().within(std::chrono::seconds(5)));
+  if (!got) co_return sentence(reactor::errc::refused, got.error().message());
+  co_return std::move(*got);
+}
 
 void service::make_home() {
   k8s::cluster_options h;
@@ -659,6 +688,7 @@ reactor::awaitable<void> service::stop() {
   co_await tasks_.cancel_and_join();
   co_await fleet_->stop();
   for (const auto& a : apis_) co_await leave_home(a->what->name);
+  if (signals_) co_await signals_->stop();
   if (packs_started_) co_await packs_.stop();
   for (const auto& [name, feed] : config_maps_) co_await feed->stop();
   for (const auto& a : apis_)

@@ -25,6 +25,10 @@
 #include <string>
 #include <vector>
 
+namespace signals {
+class keeper;
+}
+
 namespace cli {
 
 class home_brake;
@@ -66,7 +70,9 @@ struct service_options {
   /// Packs that a service before this one has loaded.
   std::shared_ptr<policies::pack_shelf> shelf = {};
   reactor::file_watch_settings policy_watch = {};  // of its folders
-  std::string record;  // --record: a file for every question to policies; empty: none
+  std::vector<std::string> signal_origins = {};    // --allow-signal-host; signals are fetched there
+  std::string signal_ca_file;  // that they are verified with; empty: the system's
+  std::string record;          // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
   std::string metrics_token_file;  // what readers of /metrics and /clusters show, or empty
   /// Names beside addresses and those of the cluster (web::is_inner_host) under which /metrics and
@@ -155,6 +161,8 @@ private:
   void tell_refusals(const std::string& from);
   reactor::awaitable<void> tell_refusals_again();
   void show_packs();
+  policies::signal_facts signals_for(const policies::subject& about, const std::string& cluster);
+  reactor::awaitable<reactor::result<boost::json::object>> signal_secret(std::string name);
   void reconsider_all();
   /// One API of this process, and whether it is on the clusters.
   struct running {
@@ -192,6 +200,7 @@ private:
   std::map<std::string, std::shared_ptr<config_map_packs>> config_maps_;
   refusal_teller refusals_;
   policies::host packs_;
+  std::unique_ptr<signals::keeper> signals_;                        // null where nothing is written
   std::map<std::vector<std::string>, reactor::gauge> pack_series_;  // by name, version and digest
   std::unique_ptr<k8s::cluster> home_;
   std::unique_ptr<home_brake> home_brake_;  // null without a home

@@ -8,6 +8,7 @@
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/watch_state.hpp"
 #include "policies/host/hook.hpp"
+#include "policies/signals.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/foreign_work.hpp"
 #include "reactor/log.hpp"
@@ -75,6 +76,10 @@ struct house {
   std::function<std::string()> own_image = {};
   /// The UID of that pod, by the same rules.
   std::function<std::string()> own_pod_uid = {};
+  /// What is known now of the signals that the packs which answer for the subject declare; never
+  /// waits. Empty: there are none.
+  std::function<policies::signal_facts(const policies::subject& about, const std::string& cluster)>
+      signals = {};
   /// Stops what the APIs would begin; null: nothing does. Asked by brake_on().
   const units::brake* brake = nullptr;
 };

@@ -51,6 +51,13 @@ inline constexpr auto of_every_api = std::to_array<hold_kind>({
      "the policy chooses it", "a policy pack"},
     {"policy-fault", hold_nature::trouble, "the policy failed, so no other unit starts",
      "the policy is corrected", "the planner"},
+    {"signal-bad", hold_nature::trouble,
+     "a signal that a policy pack looks at is outside of its bounds; the sentence has value and "
+     "bound",
+     "the signal is inside of its bounds, for as long as the pack says", "a policy pack"},
+    {"signal-unknown", hold_nature::trouble,
+     "a signal that a policy pack needs has no value, or an old one; the sentence says why",
+     "the signal's server answers with a number", "a policy pack"},
     {"conflict", hold_nature::trouble, "another owner has the unit",
      "the node stops matching one of two pools, or the foreign object is deleted", "the planner"},
     {"invalid-spec", hold_nature::trouble, "what is asked for cannot be processed as written",
@@ -64,9 +71,17 @@ inline constexpr hold_kind paused = hold_in(of_every_api, "paused"),
                            degraded = hold_in(of_every_api, "degraded"),
                            policy = hold_in(of_every_api, "policy"),
                            policy_fault = hold_in(of_every_api, "policy-fault"),
+                           signal_bad = hold_in(of_every_api, "signal-bad"),
+                           signal_unknown = hold_in(of_every_api, "signal-unknown"),
                            conflict = hold_in(of_every_api, "conflict"),
                            invalid_spec = hold_in(of_every_api, "invalid-spec"),
                            stale_cluster = hold_in(of_every_api, "stale-cluster");
+/// The kind of hold that a policy's word makes: one of those for signals, else `policy`.
+constexpr hold_kind of_policy_word(std::string_view word) noexcept {
+  return word == signal_bad.code       ? signal_bad
+         : word == signal_unknown.code ? signal_unknown
+                                       : policy;
+}
 }  // namespace hold_code
 
 /// One waiting unit: what holds it, as a sentence, and what would release it.

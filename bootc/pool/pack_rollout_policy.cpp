@@ -50,6 +50,7 @@ policies::rollout_fleet as_fleet(const policy_question& q) {
   fleet.startable = text(unit_state::staged);
   fleet.halted = q.halted;
   fleet.paused = q.paused;
+  fleet.returning = q.returning;
   fleet.image.kubernetes = q.kubernetes.image;
   fleet.kubernetes = {q.kubernetes.oldest, q.kubernetes.newest};
   return fleet;
@@ -75,8 +76,10 @@ reactor::awaitable<pack_rollout_policy::admitted> pack_rollout_policy::admit(
       said.look_again = waits;
     if (!may.admit) {
       if (may.is_fault && out.fault.empty()) out.fault = may.reason;
-      out.holds[name] = {std::move(may.code), std::move(may.reason), may.is_fault,
-                         may.pack + " " + may.version};
+      policy_hold& why = out.holds[name];
+      why = {std::move(may.code), std::move(may.reason), may.is_fault,
+             may.pack + " " + may.version};
+      if (may.halt && !out.halt) out.halt = why;
       continue;
     }
     if (may.drain.timeout.count() > 0) out.drain_timeouts[name] = may.drain.timeout;
@@ -117,6 +120,7 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
     std::string cluster = question.cluster;
     fleet.guards = co_await known_.guards(std::move(cluster), std::move(named_objects));
   }
+  if (known_.signals) fleet.signals = known_.signals(about, question.cluster);
   const reactor::wall_time now = question.now;
   const bool named = !about.pack.empty();
   policies::subject for_disruption = about;
@@ -139,6 +143,7 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   out.by = said->pack + " " + said->version;
   out.start = std::move(said->start);
   out.fault = std::move(let.fault);
+  out.halt = std::move(let.halt);
   out.drain_timeouts = std::move(let.drain_timeouts);
   out.holds = std::move(let.holds);
   for (auto& [unit, hold] : said->holds)

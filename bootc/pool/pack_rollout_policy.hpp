@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ public:
     std::function<reactor::awaitable<std::vector<policies::guarded_object>>(std::string cluster,
                                                                             std::string named)>
         guards;
+    /// What is known now of the signals that the packs which answer for the subject declare.
+    std::function<policies::signal_facts(const policies::subject& about,
+                                         const std::string& cluster)>
+        signals;
   };
   pack_rollout_policy(reactor::loop& l, policies::host& packs, fleet_knowledge known = {})
       : loop_(l), packs_(packs), known_(std::move(known)) {}
@@ -37,6 +42,7 @@ private:
     std::map<std::string, policy_hold, std::less<>> holds;  // of those that may not
     std::map<std::string, reactor::nanoseconds, std::less<>> drain_timeouts;
     std::string fault;  // the first one
+    std::optional<policy_hold> halt;
   };
   reactor::awaitable<admitted> admit(policies::rollout_answer& said, policies::subject about,
                                      std::shared_ptr<policies::rollout_input> input,

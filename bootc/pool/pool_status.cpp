@@ -58,7 +58,8 @@ hold_counts counted(const std::vector<hold>& holds) {
 }
 
 bool is_of_policy(std::string_view code) noexcept {
-  return units::kind_in(code) == hold_code::policy || code == hold_code::policy_fault.code;
+  return units::kind_in(code) == hold_code::policy || code == hold_code::policy_fault.code ||
+         hold_code::of_policy_word(code) == code;
 }
 
 namespace {
@@ -237,6 +238,10 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
     degraded.status = "True";
     degraded.reason = d.reason;
     degraded.message = d.message;
+    const condition* was = find_condition(pool.status.conditions, pool_condition::degraded);
+    if (d.is_policys && was && was->reason == d.reason &&
+        same_but_for_numbers(was->message, d.message))
+      degraded.message = was->message;
   }
   condition ready = ready_after(pool, found, up_to_date, degraded);
   set_condition(out.conditions, std::move(up_to_date), now);

@@ -15,6 +15,7 @@ namespace bootc {
 struct degradation {
   std::string_view reason;  // one of pool_reason
   std::string message;
+  bool is_policys = false;  // a policy's words: that their numbers move is no news
 };
 
 /// What a pass found out about the pool's tag; without one `ref` is empty.

@@ -39,7 +39,8 @@ struct policy_answer {
   std::string detail;  // failed: why
   /// Given, but one of those that are asked for each unit failed: the first, and why.
   std::string fault;
-  std::string by;  // the pack that answered, and its version
+  std::optional<policy_hold> halt;  // given, and the rollout halts: why
+  std::string by;                   // the pack that answered, and its version
 };
 /// How the sentence of a hold begins when a policy failed; the fault follows.
 inline constexpr std::string_view policy_failed_text = "the policy failed: ";

@@ -15,11 +15,13 @@ struct policy_question {
   std::vector<unit> units;
   std::size_t capacity = 0, occupied = 0;
   bool paused = false, halted = false;
+  bool returning = false;  // its nodes go back to the image before
   kubernetes_versions kubernetes;
   reactor::wall_time now{};
   /// What the pool, as it is written now, says of who waits for a policy; empty also where it is
   /// asked what would be if every node had the image.
   std::vector<policy_wait> published;
+  bool published_halt = false;  // and the rollout was halted then
 };
 
 /// Whoever answers it: the policy host, a fixed order in a test. Its answer is a wish; the planner

@@ -1,6 +1,7 @@
 #include "policies/host/hook.hpp"
 
 #include "policies/host/record/record.hpp"
+#include "policies/host/signals/declaration.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -209,6 +210,11 @@ std::string reference_page(const hook_list& all) {
     tell(records_of(h, false), false);
     tell(records_of(h, true), true);
   }
+  const shape signals = signals_shape();
+  out +=
+      "## `signals` of policy.lua\n\nFacts from outside that the service fetches for the pack "
+      "([signals](signals.md)): a list of tables, 16 at most.\n\n";
+  table_of(out, signals.of.front().members, true);
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }
@@ -246,6 +252,8 @@ std::string editor_types(const hook_list& all) {
     }
     out += "\n";
   }
+  const shape signals = signals_shape();
+  class_of(out, class_name(signals.of.front().name), signals.of.front().members, true);
   out +=
       "---@class (exact) windlass.applies\n---@field apis? string[]\n---@field clusters? "
       "table<string, "
@@ -253,7 +261,7 @@ std::string editor_types(const hook_list& all) {
       "--- What policy.lua returns.\n---@class (exact) windlass.pack\n---@field name "
       "string\n---@field version? string\n"
       "---@field order? number the lowest that applies is asked\n---@field applies? "
-      "windlass.applies\n";
+      "windlass.applies\n---@field signals? windlass.declared_signal[]\n";
   for (const auto& [family, hooks] : families)
     out += "---@field " + family + "? windlass.family." + family + "\n";
   std::set<std::string> declared;

@@ -74,6 +74,16 @@ result<label_selector> read_selector(const std::string& where, const value& v) {
   return selector;
 }
 
+/// Signals that no hook of the pack sees would be a silent mistake.
+result<void> check_signals(const manifest& m) {
+  if (m.signals.empty() || m.hooks.empty() || one_of(m.hooks, "rollout.plan") ||
+      one_of(m.hooks, "disruption.admit"))
+    return {};
+  return make_fault(errc::malformed, {},
+                    "policy.lua: signals: only rollout.plan and disruption.admit see them, and the "
+                    "pack has neither");
+}
+
 /// What hooks want to be said beside them.
 result<void> check_declarations(const manifest& m, const sandbox_limits& limits) {
   if (!limits.hooks) return {};
@@ -132,6 +142,11 @@ result<manifest> read_manifest(const value& about) {
     m.hooks = std::move(*texts);
   }
   if (const value* composes = about.find("composes")) m.composes = *composes;
+  if (const value* declared = about.find("signals")) {
+    auto signals = read_signals(*declared);
+    if (!signals) return signals.error();
+    m.signals = std::move(*signals);
+  }
   const value* applies = about.find("applies");
   if (applies == nullptr) return m;
   const value::object* limits = applies->if_object();
@@ -214,6 +229,7 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
   if (!about) co_return reactor::while_doing(doing, about.error());
   if (auto said = check_declarations(*about, limits); !said)
     co_return reactor::while_doing(doing, said.error());
+  if (auto said = check_signals(*about); !said) co_return reactor::while_doing(doing, said.error());
   if (auto said = check_apis(*about, limits); !said)
     co_return reactor::while_doing(doing, said.error());
   std::shared_ptr<pack> made(new pack);
@@ -382,7 +398,7 @@ awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hook
     for (const std::string& name : report.hooks) {
       if (const hook* h = hooks ? find_hook(*hooks, name) : nullptr) answered.push_back(*h);
     }
-    report.slips = find_slips(source.files, answered);
+    report.slips = find_slips(source.files, answered, (*loaded)->about().signals);
     auto passed = co_await pass_tests(l, source.folder, source.files, limits);
     if (!passed) {
       report.fault = passed.error();

@@ -3,6 +3,7 @@
 #include "policies/host/coverage.hpp"
 #include "policies/host/hook.hpp"
 #include "policies/host/sandbox.hpp"
+#include "policies/host/signals/declaration.hpp"
 #include "policies/host/slips.hpp"
 
 #include <cstddef>
@@ -46,6 +47,7 @@ struct manifest {
   label_selector clusters, objects;
   std::vector<std::string> hooks;  // "rollout.plan"
   value composes;  // what `composes` says (compose/rules/declaration.hpp); null: nothing
+  std::vector<signal_declaration> signals;
 };
 
 /// A folder with policy.lua, its other files, and its tests.

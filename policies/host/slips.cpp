@@ -93,11 +93,13 @@ void add_names(const shape& s, std::set<std::string, std::less<>>& names) {
 }  // namespace
 
 std::string source_slip::message() const {
-  return file + ":" + std::to_string(line) + ": nothing has a field '" + wrong + "', is it " +
-         right + "?";
+  const std::string where = file + ":" + std::to_string(line) + ": ";
+  if (right.empty()) return where + "the pack declares no signal '" + wrong + "'";
+  return where + "nothing has a field '" + wrong + "', is it " + right + "?";
 }
 
-std::vector<source_slip> find_slips(const pack_files& files, const hook_list& hooks) {
+std::vector<source_slip> find_slips(const pack_files& files, const hook_list& hooks,
+                                    const std::vector<signal_declaration>& signals) {
   std::set<std::string, std::less<>> known;
   for (const hook& h : hooks) {
     if (!h.is_described()) return {};
@@ -107,11 +109,11 @@ std::vector<source_slip> find_slips(const pack_files& files, const hook_list& ho
   // What the pack names itself: keys of its tables, and fields it sets; its data files may hold any
   // name.
   std::set<std::string, std::less<>> own{
-      "byte",   "char",       "find",    "format",    "gmatch",  "gsub",    "len",    "lower",
-      "match",  "rep",        "reverse", "sub",       "upper",   "abs",     "ceil",   "floor",
-      "max",    "min",        "huge",    "pi",        "concat",  "insert",  "remove", "sort",
-      "unpack", "parse",      "compare", "satisfies", "problem", "overlap", "valid",  "major",
-      "minor",  "patch",      "prerelease", "build",  "encode",  "decode"};
+      "byte",   "char",  "find",       "format",    "gmatch",  "gsub",    "len",    "lower",
+      "match",  "rep",   "reverse",    "sub",       "upper",   "abs",     "ceil",   "floor",
+      "max",    "min",   "huge",       "pi",        "concat",  "insert",  "remove", "sort",
+      "unpack", "parse", "compare",    "satisfies", "problem", "overlap", "valid",  "major",
+      "minor",  "patch", "prerelease", "build",     "encode",  "decode"};
   for (const hook& h : hooks) {
     own.insert(h.family());
     own.insert(h.function());
@@ -139,6 +141,12 @@ std::vector<source_slip> find_slips(const pack_files& files, const hook_list& ho
     for (std::size_t i = 1; i < tokens.size(); ++i) {
       if (tokens[i - 1].text != "." || !starts_name(tokens[i].text[0])) continue;
       const std::string_view wrong = tokens[i].text;
+      // fleet.signals.NAME
+      if (i >= 3 && tokens[i - 2].text == "signals" && tokens[i - 3].text == ".") {
+        if (std::ranges::find(signals, wrong, &signal_declaration::name) == signals.end())
+          found.push_back({*name, tokens[i].line, std::string(wrong), {}});
+        continue;
+      }
       if (known.contains(wrong) || own.contains(wrong)) continue;
       for (const std::string& right : known) {
         if (!is_slip(wrong, right)) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "policies/host/hook.hpp"
+#include "policies/host/signals/declaration.hpp"
 
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@ namespace policies {
 struct source_slip {
   std::string file;
   int line = 0;
-  std::string wrong, right;
+  std::string wrong, right;     // right is empty for a signal that is not declared
   std::string message() const;  // "policy.lua:12: nothing has a field 'slottd', is it slotted?"
 };
 
@@ -20,6 +21,8 @@ struct source_slip {
 /// Shape    `hooks` are those the pack answers; with one that nobody described nothing is said: its
 ///          fields are not known. Reads names, not types: a field of another record is not noticed,
 ///          the typical questions and tests do that.
-std::vector<source_slip> find_slips(const pack_files& files, const hook_list& hooks);
+///          `fleet.signals.NAME` must be one of `signals`, those that the pack declares.
+std::vector<source_slip> find_slips(const pack_files& files, const hook_list& hooks,
+                                    const std::vector<signal_declaration>& signals = {});
 
 }  // namespace policies

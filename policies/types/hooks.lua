@@ -71,6 +71,8 @@
 ---@field guards windlass.guard[] the objects that its annotation windlass.dev/guard-objects names
 ---@field image windlass.target_image the one that the pool's nodes should run
 ---@field kubernetes windlass.server_versions of the cluster's API servers; the version skew policy is kept whatever a pack answers
+---@field returning boolean its nodes go back to the image before, as spec.rollout.onFailure says
+---@field signals table<string, windlass.signal> those that `signals` of the packs which are asked declare
 
 ---@class windlass.cluster
 ---@field name string
@@ -97,6 +99,14 @@
 ---@field oldest string version, such as v1.33.1; empty: unknown
 ---@field newest string version; empty: unknown
 
+---@class windlass.signal
+---@field value? number nil while it is unknown, and while it is stale
+---@field age number since the value was fetched; seconds
+---@field unknown string why there is no value; empty: there is one
+---@field lowest? number of the values of the last `covers` seconds
+---@field highest? number of the same
+---@field covers number for so long there was always a value that was not stale, up to the window; a start of the service begins it again; seconds
+
 ---@class (exact) windlass.plan
 ---@field start? string[] who gets a slot, first first, `free` of them at most
 ---@field holds? table<string, string|windlass.hold> why the others wait
@@ -110,6 +120,7 @@
 ---@field admit boolean whether it may be disturbed now
 ---@field reason? string why not: a sentence for people; needed for a no
 ---@field code? string one word of letters and digits, for scripts and alerts
+---@field halt? boolean with a no: the rollout halts, and its nodes go back to the image before where spec.rollout.onFailure is Return; left out: the unit waits
 ---@field drain? windlass.drain how its workload makes way, with a yes; of several packs the shortest time counts
 ---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
 
@@ -828,6 +839,16 @@
 ---@class (exact) windlass.family.versions
 ---@field resolve? fun(unit: windlass.version_question, catalogue: windlass.catalogue_entry[], now: windlass.time): windlass.version which version should this unit run?
 
+---@class (exact) windlass.declared_signal
+---@field name string as `fleet.signals` has it: lower-case letters, digits and '_'
+---@field prometheus? string address of a Prometheus, without /api/v1/query; this or `http`
+---@field http? string address that answers a JSON number or `{"value": NUMBER}`
+---@field query? string PromQL with one number as its result
+---@field every? number between two questions, 5 to 3600; 15 unless said; seconds
+---@field window? number how far back values count for `lowest`, `highest` and `covers`; at most a day and 1,000 times `every`; 0 unless said; seconds
+---@field stale_after? number an older value is none; at least `every`, four times that unless said; seconds
+---@field secret? string name of the Secret with the login for that address
+
 ---@class (exact) windlass.applies
 ---@field apis? string[]
 ---@field clusters? table<string, string|string[]|boolean>
@@ -839,6 +860,7 @@
 ---@field version? string
 ---@field order? number the lowest that applies is asked
 ---@field applies? windlass.applies
+---@field signals? windlass.declared_signal[]
 ---@field compose? windlass.family.compose
 ---@field disruption? windlass.family.disruption
 ---@field release? windlass.family.release

@@ -14,6 +14,8 @@ struct run_arguments {
   std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
   std::string metrics_token_file;
   bool leader_elect = false;
+  std::vector<std::string> signal_origins;  // --allow-signal-host
+  std::string signal_ca_file;
   std::string record;  // a file for every question to policies; empty: none
   bool plan = false;   // only say as JSON what would be done, and write nothing
 };

@@ -7,6 +7,7 @@
 #include "service/commands/overview_command.hpp"
 #include "service/commands/run_arguments.hpp"
 #include "service/service.hpp"
+#include "signals/hosts.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -77,6 +78,8 @@ int run_command(const run_arguments& a, const invocation& i) {
   options.health_at = *health_at;
   options.hosts = a.ui.hosts;
   options.record = a.record;
+  options.signal_origins = a.signal_origins;
+  options.signal_ca_file = a.signal_ca_file;
   options.leader_elect = a.leader_elect;
   const auto variable = [](const char* name) {
     return k8s::environment::of_process().variable(name);
@@ -131,6 +134,20 @@ void declare_run(flags& f, run_arguments& to) {
   declare_ui(f, to.ui);
   f.value("--record", to.record,
           "keep every question to policies and its answer there, for `policy replay`")
+      .takes("FILE");
+  f.read(
+       "--allow-signal-host",
+       [&to](const std::string& text) {
+         auto origin = signals::read_allowed_host(text);
+         if (origin) to.signal_origins.push_back(std::move(*origin));
+         return origin ? std::string() : origin.error().detail;
+       },
+       "a server that signals of policy packs may be fetched from, exactly this scheme, host and "
+       "port; https where it does not say; without the flag none is fetched")
+      .repeated()
+      .takes("[https://|http://]HOST[:PORT]");
+  f.value("--signal-ca-file", to.signal_ca_file,
+          "CA certificates that those servers are verified with, instead of the system's")
       .takes("FILE");
   f.value("--operator-namespace", to.fleet.operator_ns, "namespace of the Leases");
   declare_service_settings(f, to.fleet);

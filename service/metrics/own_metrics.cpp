@@ -1,10 +1,11 @@
 #include "service/metrics/own_metrics.hpp"
 
+#include "app/api/metric_table.hpp"
 #include "k8s/fleet/metric_table.hpp"
 #include "k8s/informer/metric_table.hpp"
 #include "reactor/metric_table.hpp"
 #include "service/metrics/metric_table.hpp"
-#include "app/api/metric_table.hpp"
+#include "signals/metric_table.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -60,6 +61,7 @@ std::vector<reactor::metric_kind> metric_tables(const std::vector<units::api>& a
   add(k8s::controller_metrics::all);
   add(units::unit_metrics::all);
   add(service_metrics::all);
+  add(signals::signal_metrics::all);
   for (const units::api& a : apis) add(a.metrics);
   std::ranges::sort(all, {}, &reactor::metric_kind::name);
   return all;

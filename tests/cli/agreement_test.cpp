@@ -210,6 +210,18 @@ const std::map<std::string, scene>& scenes() {
          s.world.policy.is = bootc::policy_answer::kind::failed;
          s.world.policy.detail = "policy.lua:3: boom";
        }},
+      {"signal-bad",
+       [](situation& s) {
+         s.member("w1", unit_state::staged);
+         s.world.policy.is = bootc::policy_answer::kind::given;
+         s.world.policy.halt = {"signal-bad", "errors is 0.2, at most 0.01 is allowed"};
+       }},
+      {"signal-unknown",
+       [](situation& s) {
+         s.member("w1", unit_state::staged);
+         s.world.policy.is = bootc::policy_answer::kind::given;
+         s.world.policy.holds["w1"] = {"signal-unknown", "errors is unknown: it finds nothing"};
+       }},
       {"conflict",
        [](situation& s) {
          s.node("w1");

@@ -12,6 +12,8 @@ policy_hold hold_of(const policy_wait& w) {
   if (w.code == hold_code::policy_fault.code) {
     out.is_fault = true;
     if (out.reason.starts_with(policy_failed_text)) out.reason.erase(0, policy_failed_text.size());
+  } else if (hold_code::of_policy_word(w.code) == w.code && w.code != hold_code::policy.code) {
+    out.code = w.code;
   } else if (const auto colon = w.code.find(':'); colon != std::string::npos) {
     out.code = w.code.substr(colon + 1);
   }
@@ -31,6 +33,8 @@ policy_answer answer_published(const policy_question& question) {
     const bool names_all = static_cast<std::int64_t>(w.names.size()) == w.nodes;
     if (w.names.empty()) others = hold_of(w);
     if (!names_all) one_of += (one_of.empty() ? "" : "; or: ") + w.reason;
+    // Who is halted for unhealthy nodes waits for no policy.
+    if (question.published_halt && !out.halt) out.halt = hold_of(w);
     for (const std::string& name : w.names) out.holds.insert_or_assign(name, hold_of(w));
   }
   const auto incomplete = std::ranges::count_if(question.published, [](const policy_wait& w) {

@@ -151,27 +151,30 @@ struct reasons {
       return d.hold_back(m.name, hold_code::paused, "the pool is paused",
                          "spec.rollout.paused is false");
     if (m.skew) return explain_skew(m);
-    if (d.plan.halted)
+    if (d.plan.halted && !halt.is_policys())
       return d.hold_back(m.name, hold_code::halted, "the rollout is halted: " + halt.why(),
                          halt.released_by());
     if (d.world.policy.is == policy_answer::kind::failed)
       return d.hold_back(m.name, hold_code::policy_fault,
                          std::string(policy_failed_text) + d.world.policy.detail,
                          "the policy is corrected");
-    if (d.world.policy.is == policy_answer::kind::given && !m.named) {
+    if (d.world.policy.is == policy_answer::kind::given && (!m.named || halt.is_policys())) {
       const auto given = d.world.policy.holds.find(m.name);
-      const policy_hold why = given != d.world.policy.holds.end()
+      // A halt holds every node with the word of the policy that halts.
+      const policy_hold why = halt.is_policys() ? *d.world.policy.halt
+                              : given != d.world.policy.holds.end()
                                   ? given->second
                                   : policy_hold{{}, "the policy has not chosen it"};
+      const auto kind = hold_code::of_policy_word(why.code);
       if (why.is_fault)
         d.hold_back(m.name, hold_code::policy_fault, std::string(policy_failed_text) + why.reason,
                     "the policy is corrected");
       else
-        d.hold_back(m.name, hold_code::policy, why.reason,
+        d.hold_back(m.name, kind, why.reason,
                     d.world.policy.look_again
                         ? "the policy is asked again at " + in_words(*d.world.policy.look_again)
                         : "the policy chooses it",
-                    why.code);
+                    kind == hold_code::policy.code ? why.code : std::string());
       d.plan.holds.back().by = why.by.empty() ? d.world.policy.by : why.by;
       if (d.world.policy.look_again)
         d.plan.holds.back().asked_again = in_words(*d.world.policy.look_again);
@@ -397,7 +400,8 @@ void explanation::finish_status(const membership& all, const halt_rule& halt) {
     std::string halted = "Rollout halted: " + halt.message();
     if (goal.on_failure == failure_answer::go_back && goal.back.ref.empty())
       halted += "; no host has an image that every node ran before, so none goes back";
-    found.degradations.push_back({pool_reason::rollout_halted, std::move(halted)});
+    found.degradations.push_back(
+        {pool_reason::rollout_halted, std::move(halted), halt.is_policys()});
   }
   if (!unlocked_.empty())
     plan.warnings.push_back(

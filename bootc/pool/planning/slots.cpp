@@ -50,8 +50,14 @@ void halt_rule::look_at(const draft& d, const member& m) {
 void halt_rule::judge(draft& d, const std::vector<member>& members) {
   d.plan.halted = found_.size() >= halt_threshold;
   if (!beyond_.empty()) d.plan.halted = true;
+  // A policy has no word about the way back.
+  is_policys_ = !d.plan.halted && d.world.policy.halt && !d.goal.returning;
+  if (is_policys_) d.plan.halted = true;
   if (!d.plan.halted) return;
-  if (beyond_.empty()) {
+  if (is_policys_) {
+    text_ = message_ = d.world.policy.halt->reason;
+    released_by_ = "the policy no longer halts it";
+  } else if (beyond_.empty()) {
     text_ = joined(std::move(found_));
     message_ = "2+ unhealthy nodes in reboot slots (" + text_ + ")";
     released_by_ = "fewer than 2 unhealthy nodes hold slots";

@@ -8,7 +8,8 @@
 
 namespace bootc::planning {
 
-/// Stops a rollout that failed on several nodes, and finds the image that they may go back to.
+/// Stops a rollout that failed on several nodes or that a policy halts, and finds the image that
+/// they may go back to.
 class halt_rule {
 public:
   void look_at(const draft& d, const member& m);
@@ -19,10 +20,13 @@ public:
   /// The same for the pool's condition.
   const std::string& message() const noexcept { return message_; }
   const std::string& released_by() const noexcept { return released_by_; }
+  /// A policy halted it, and nothing else.
+  bool is_policys() const noexcept { return is_policys_; }
 
 private:
   std::vector<std::string> found_, beyond_;
   std::string text_, message_, released_by_;
+  bool is_policys_ = false;
 };
 
 /// At most one control-plane node of the cluster at a time, and none while another one is not

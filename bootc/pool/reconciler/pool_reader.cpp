@@ -250,6 +250,7 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
   question.units = std::move(first.units);
   question.capacity = first.capacity;
   question.halted = first.halted;
+  question.returning = !first.status.failed_digest.empty();
   question.kubernetes = first.kubernetes;
   question.now = loop_.wall();
   if (const node_pool* p = views_.pools.find("", pool)) {
@@ -259,6 +260,8 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
     question.paused = p->spec.paused;
     const bool is_about_this = p->status.observed_generation == p->meta.generation;
     if (of == plan_view::as_it_is && is_about_this) question.published = p->status.policy_waits;
+    const condition* was = find_condition(p->status.conditions, pool_condition::degraded);
+    question.published_halt = was && was->is_true() && was->reason == pool_reason::rollout_halted;
   }
   for (unit& u : question.units) {
     if (is_staged(u)) u.state = unit_state::staged;

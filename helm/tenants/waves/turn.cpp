@@ -17,6 +17,12 @@ units::hold held_by(const units::hold_kind& why, const std::string& unit, std::s
   return {unit, std::move(code), std::move(sentence), std::string(why.released)};
 }
 
+units::hold held_by_word(const std::string& unit, const policies::rollout_hold& h) {
+  const units::hold_kind kind = units::hold_code::of_policy_word(h.code);
+  const bool has_word = kind == units::hold_code::policy.code;
+  return held_by(kind, unit, h.reason, has_word ? std::string_view(h.code) : std::string_view());
+}
+
 }  // namespace
 
 std::shared_ptr<const policies::rollout_input> input_of(turn_question q) {
@@ -60,11 +66,9 @@ turn_answer answer_of(const policies::rollout_input& input,
       continue;
     }
     const auto given = said->holds.find(u.name);
-    out.holds.emplace(
-        u.name,
-        given == said->holds.end()
-            ? held_by(units::hold_code::policy, u.name, "the policy has not chosen it")
-            : held_by(units::hold_code::policy, u.name, given->second.reason, given->second.code));
+    out.holds.emplace(u.name, given == said->holds.end() ? held_by(units::hold_code::policy, u.name,
+                                                                   "the policy has not chosen it")
+                                                         : held_by_word(u.name, given->second));
   }
   if (out.look_again.count() > 0)
     for (auto& [unit, h] : out.holds) h.asked_again = reactor::format_rfc3339(now + out.look_again);

@@ -66,6 +66,7 @@ public:
                       std::to_string(capacity_));
       if (s_.world.policy.is == policy_answer::kind::failed)
         out.push_back("somebody starts although the policy failed");
+      if (s_.world.policy.halt) out.push_back("a unit starts although the policy halts");
       if (s_.world.pool.spec.paused) out.push_back("somebody starts in a paused pool");
       if (ill_in_slots_ >= halt_threshold)
         out.push_back("somebody starts beside two ill nodes in slots");
@@ -141,6 +142,7 @@ private:
     policy_answer& a = s_.world.policy;
     a.is = static_cast<policy_answer::kind>(below(3));
     a.by = "any";
+    if (one_in(6)) a.halt = policy_hold{"signal-bad", "errors is 0.2"};
     policies::value::array start;
     for (std::size_t n = below(12); n > 0; --n) start.emplace_back(any_name());
     // What the host lets through, or what no host would.

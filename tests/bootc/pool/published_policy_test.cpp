@@ -99,6 +99,24 @@ TEST(PublishedPolicy, AFaultIsToldAsTheFaultThatItIs) {
   EXPECT_EQ(looks.plan().holds, acting.holds);
 }
 
+TEST(PublishedPolicy, ASignalThatHaltsIsToldAsTheOneAtWorkTellsIt) {
+  situation at_work, looks;
+  for (situation* s : {&at_work, &looks})
+    for (const char* name : {"w1", "w2"}) s->member(name, unit_state::staged);
+  at_work.world.policy = given({{"w2", {"WaitsForSlot", "waits for a free slot"}}});
+  at_work.world.policy.halt = {"signal-bad", "errors is 0.2", false, "signals 1"};
+  const rollout_plan acting = at_work.plan();
+  EXPECT_TRUE(acting.halted);
+  EXPECT_EQ(testing::held(acting), "w1:signal-bad w2:signal-bad");
+  ASSERT_EQ(acting.status.policy_waits.size(), 1u);
+  policy_question q = question_of(looks, as_read(acting.status));
+  q.published_halt = true;
+  looks.world.policy = answer_published(q);
+  const rollout_plan looked = looks.plan();
+  EXPECT_EQ(looked.holds, acting.holds);
+  EXPECT_TRUE(looked.halted);
+}
+
 TEST(PublishedPolicy, IsKeptAsItWasWhileOnlyItsNumbersMove) {
   situation s;
   s.member("w1", unit_state::staged);

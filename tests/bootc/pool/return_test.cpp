@@ -187,5 +187,67 @@ TEST(RolloutReturn, IsReadFromThePoolAndWrittenToIt) {
             R"({"status":{"failedDigest":null,"returnRef":null}})");
 }
 
+/// w1 moved and is well, w2 waits; a policy halts it, as it does for a signal.
+struct halted_by_policy : situation {
+  explicit halted_by_policy(const char* on_failure) {
+    world.pool.spec.on_failure = on_failure;
+    world.pool.status.target_digest = digest_of('b');
+    world.pool.status.deployed_digest = digest_of('a');
+    member("w1", unit_state::up_to_date);
+    member("w2", unit_state::staged);
+    world.policy.is = policy_answer::kind::given;
+    world.policy.holds["w2"] = {"WaitsForSlot", "waits for a free slot"};
+    world.policy.halt = {"signal-bad", "errors is 0.2, at most 0.01 is allowed"};
+  }
+};
+
+TEST(RolloutReturn, APolicyHaltsWithItsOwnWordAndGoesOnWhenItNoLongerDoes) {
+  halted_by_policy s("Halt");
+  const auto plan = s.plan();
+  EXPECT_TRUE(plan.halted);
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w2:signal-bad");
+  EXPECT_EQ(degraded_of(plan.status),
+            "True/RolloutHalted/Rollout halted: errors is 0.2, at most 0.01 is allowed");
+  EXPECT_EQ(plan.status.failed_digest, "");
+  s.world.pool.status = plan.status;
+  s.world.policy = {};
+  s.world.policy.is = policy_answer::kind::given;
+  s.world.policy.start = {"w2"};
+  const auto after = s.plan();
+  EXPECT_FALSE(after.halted);
+  EXPECT_EQ(steps(after), "take slot w2, cordon Node w2, drain Node w2");
+}
+
+TEST(RolloutReturn, ThatOnlyTheNumbersOfAPolicysHaltMoveIsNoWrite) {
+  halted_by_policy s("Halt");
+  s.world.pool.status = s.plan().status;
+  s.world.policy.halt->reason = "errors is 0.3, at most 0.01 is allowed";
+  EXPECT_FALSE(s.plan().status_changed);
+  s.world.policy.halt->reason = "latency is 3, at most 1 is allowed";
+  EXPECT_TRUE(s.plan().status_changed);
+}
+
+TEST(RolloutReturn, APolicyThatHaltsSendsTheNodesBackAndHoldsNoneOfThemThere) {
+  halted_by_policy s("Return");
+  const auto noted = s.plan();
+  EXPECT_EQ(noted.status.failed_digest, digest_of('b'));
+  EXPECT_EQ(noted.status.return_ref, image_of('a'));
+  s.world.pool.status = noted.status;
+  const auto back = s.plan();
+  EXPECT_FALSE(back.halted) << "the policy's word was about the image that failed";
+  EXPECT_EQ(back.status.target_digest, digest_of('a'));
+  EXPECT_EQ(back.status.failed_digest, digest_of('b'));
+}
+
+TEST(RolloutReturn, UnhealthyNodesAreNamedBeforeWhatAPolicySays) {
+  failing s;
+  s.world.policy.is = policy_answer::kind::given;
+  s.world.policy.halt = {"signal-bad", "errors is 0.2"};
+  s.world.pool.spec.on_failure = "Halt";
+  const auto plan = s.plan();
+  EXPECT_EQ(held(plan), "w1:not-ready w2:not-ready w4:halted");
+}
+
 }  // namespace
 }  // namespace bootc
