@@ -15,7 +15,8 @@ struct run_arguments {
   std::string metrics_token_file;
   bool leader_elect = false;
   std::string record;  // a file for every question to policies; empty: none
-  bool plan = false;   // only say as JSON what would be done, and write nothing
+  units::change_limits max_changes;
+  bool plan = false;  // only say as JSON what would be done, and write nothing
 };
 
 std::vector<app::command> run_commands();

@@ -1,6 +1,7 @@
 #include "bootc/pool/reconciler/pass_steps.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace bootc {
 
@@ -23,6 +24,19 @@ bool takes_notes(action_kind k) noexcept {
     case action_kind::note_approval: return true;
     default: return false;
   }
+}
+
+void disturbed_first(std::vector<action>& all) {
+  std::set<std::string_view> first;
+  for (const action& a : all)
+    if (a.kind == action_kind::approve || a.kind == action_kind::start_drain) first.insert(a.node);
+  // One that takes its slot now comes after those that give theirs back.
+  for (const action& a : all)
+    if (a.kind == action_kind::take_slot) first.erase(a.node);
+  if (first.empty()) return;
+  std::set<std::string> kept(first.begin(), first.end());
+  std::ranges::stable_partition(
+      all, [&](const action& a) { return a.node.empty() || kept.contains(a.node); });
 }
 
 bool pass_steps::takes_slots() const noexcept {
