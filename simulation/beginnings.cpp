@@ -89,7 +89,7 @@ void beginnings::saw_bootc_node(const std::string& cluster, const k8s::sim::writ
 }
 
 void beginnings::saw_request(const std::string& cluster, const k8s::sim::request& r,
-                                   const k8s::sim::api_server& server) {
+                             const k8s::sim::api_server& server) {
   if (r.method != "POST" || !r.path.ends_with(eviction)) return;
   const std::string pod = r.path.substr(0, r.path.size() - eviction.size());
   const std::string name = pod.substr(pod.rfind('/') + 1);

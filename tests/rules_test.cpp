@@ -349,8 +349,9 @@ TEST(Comments, WrapAtTheCodesHundredColumns) {
 }
 
 // A name in a table is in the reference; that somebody counts under it only its use shows.
-/// Every file that writes to an API server asks the brake and the speed limit right before it begins
-/// something, or stands here with why its writes go on while the brake is on. A new writer stands in neither.
+/// Every file that writes to an API server asks the brake and the speed limit right before it
+/// begins something, or stands here with why its writes go on while the brake is on. A new writer
+/// stands in neither.
 TEST(Brake, IsAskedByEveryWriterOrNotForAReason) {
   const std::set<std::string> ask = {"bootc/pool/reconciler/pool_writer.cpp",
                                      "compose/compose_writes.cpp", "helm/placed/keeper_steps.hpp",

@@ -105,10 +105,10 @@ stop held_by(const speed_limit::wait& w, reactor::wall_time now) {
   const bool is_fleets = w.by == speed_limit::wait::of::fleet;
   stop h;
   h.code = hold_code::speed_limit.code;
-  h.sentence = std::string("the speed limit lets ") + std::to_string(w.limit) +
-               (w.limit == 1 ? " change" : " changes") + " begin in a minute " +
-               (is_fleets ? "in the fleet (--max-changes)"
-                          : "on a cluster (--max-changes-per-cluster)");
+  h.sentence =
+      std::string("the speed limit lets ") + std::to_string(w.limit) +
+      (w.limit == 1 ? " change" : " changes") + " begin in a minute " +
+      (is_fleets ? "in the fleet (--max-changes)" : "on a cluster (--max-changes-per-cluster)");
   h.released_by = "its turn comes";
   h.asked_again = reactor::format_rfc3339(now + w.left);
   h.again_in = w.left;

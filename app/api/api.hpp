@@ -190,8 +190,8 @@ using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
 
 /// For an API on one cluster, by the labels that the cluster has when it is asked: the brake, then
-/// the speed limit. Every writer of the API asks it before it begins anything. What the house points
-/// to and the engagement outlive it.
+/// the speed limit. Every writer of the API asks it before it begins anything. What the house
+/// points to and the engagement outlive it.
 brake_question brake_on(const house& h, std::string api, const k8s::engagement& on);
 
 /// Null while the API has nothing there.

@@ -124,8 +124,8 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::carry_out(key_type key, 
   // Since it was planned. An operation begins once it has its slot: until then it takes nothing of
   // what may begin in a minute.
   const std::string unit = key.text();
-  if (begins(p.next) && (is_operation(p.next) ? units::ask(kept_.brake, unit)
-                                              : units::begin(kept_.brake, unit))) {
+  if (begins(p.next) &&
+      (is_operation(p.next) ? units::ask(kept_.brake, unit) : units::begin(kept_.brake, unit))) {
     stepped out;
     out.again = true;
     out.fresh = std::move(g.is.object);

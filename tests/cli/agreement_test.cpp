@@ -185,8 +185,8 @@ const std::map<std::string, scene>& scenes() {
       {"speed-limit",
        [](situation& s) {
          s.member("w1", unit_state::staged);
-         s.world.braked = units::hold{"", "speed-limit", "as many changes began as may",
-                                      "its turn comes", "", {}};
+         s.world.braked = units::hold{
+             "", "speed-limit", "as many changes began as may", "its turn comes", "", {}};
        }},
       {"version-skew",
        [](situation& s) {

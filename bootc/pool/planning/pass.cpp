@@ -141,12 +141,13 @@ void pass::tell_override() {
   const pool_world& world = draft_.world;
   rollout_plan& plan = draft_.plan;
   if (draft_.is_braked() && !world.override_void.empty())
-    plan.warnings.push_back({"OverrideVoid", "the order to override the brake does nothing: " +
-                                                 world.override_void});
+    plan.warnings.push_back(
+        {"OverrideVoid", "the order to override the brake does nothing: " + world.override_void});
   if (world.overrides.empty()) return;
   plan.warnings.push_back({"BrakeOverridden", world.overrides});
-  const bool is_done = plan.counts.up_to_date == plan.units.size() &&
-                       std::ranges::none_of(plan.actions, [](const action& a) { return begins(a); });
+  const bool is_done =
+      plan.counts.up_to_date == plan.units.size() &&
+      std::ranges::none_of(plan.actions, [](const action& a) { return begins(a); });
   if (is_done && !plan.units.empty()) draft_.act(action_kind::end_override, std::string());
 }
 

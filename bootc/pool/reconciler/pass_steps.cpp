@@ -40,8 +40,8 @@ void disturbed_first(std::vector<action>& all) {
 }
 
 bool pass_steps::takes_slots() const noexcept {
-  return std::ranges::any_of(
-      actions_, [](const action& a) { return a.kind == action_kind::take_slot; });
+  return std::ranges::any_of(actions_,
+                             [](const action& a) { return a.kind == action_kind::take_slot; });
 }
 
 void pass_steps::take_no_slot(std::optional<k8s::fault> why) {

@@ -173,9 +173,9 @@ void pool_reader::heed_override(pool_world& world) const {
   const std::string_view noted = world.pool.meta.annotations.get(units::override_annotation);
   if (noted.empty()) return;
   const units::override_order order = units::read_override(noted);
-  world.override_void = units::why_void(
-      order, {world.pool.spec.image_ref, world.braked ? world.braked->brake : std::string(),
-              loop_.wall()});
+  world.override_void =
+      units::why_void(order, {world.pool.spec.image_ref,
+                              world.braked ? world.braked->brake : std::string(), loop_.wall()});
   if (!world.override_void.empty()) return;
   world.overrides = units::override_sentence(order);
   world.braked.reset();

@@ -32,8 +32,8 @@ public:
   /// False while a view is older than what this process wrote to the pool or to its nodes.
   awaitable<bool> sees_own_writes(std::string pool);
   /// Makes a step of the pool; `annotations` go along. The version that its object has afterwards;
-  /// empty when nothing was written. Errors: errc::conflict where the brake is on or the speed limit
-  /// reached.
+  /// empty when nothing was written. Errors: errc::conflict where the brake is on or the speed
+  /// limit reached.
   awaitable<k8s::result<std::string>> carry_out(const node_pool& pool, const action& a,
                                                 boost::json::object annotations);  // borrowed
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);

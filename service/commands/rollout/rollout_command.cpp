@@ -298,8 +298,8 @@ reactor::awaitable<void> complete(rolling& r, change& one, const units::api::edi
   one.patch["metadata"] = std::move(metadata);
 }
 
-/// The order that the row goes on although the brake is on, written along with the change. It is for
-/// what the row then asks for, and for the brake that is on now.
+/// The order that the row goes on although the brake is on, written along with the change. It is
+/// for what the row then asks for, and for the brake that is on now.
 reactor::awaitable<void> add_override(rolling& r, change& one, std::string target) {  // borrowed
   k8s::cluster* on = r.windlass.cluster_named(one.cluster);
   if (!on || !one.error.empty()) co_return;
@@ -387,8 +387,9 @@ reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  /
   note_lookup(*at.row, r.arguments, one);
   json::object found = std::move(*object);
   co_await complete(r, one, by, std::move(found), std::move(outcome));
-  if (r.arguments.override_brake)
-    co_await add_override(r, one, wanted.what == verb::set_image ? one.to : std::move(asks_now));
+  if (!r.arguments.override_brake) co_return one;
+  std::string target = wanted.what == verb::set_image ? one.to : asks_now;
+  co_await add_override(r, one, std::move(target));
   co_return one;
 }
 
@@ -646,8 +647,9 @@ void add_override_flags(flags& f, rollout_arguments& to) {
   f.on("--override-brake", to.override_brake,
        "let these pools, and nothing else, go on although the brake is on, and over the speed "
        "limit; for an hour at most, with --why");
-  f.value("--why", to.why, "with --override-brake: what stands in its Event, the log and `brake "
-                           "status`")
+  f.value("--why", to.why,
+          "with --override-brake: what stands in its Event, the log and `brake "
+          "status`")
       .takes("TEXT");
   f.finally([&to] {
     const bool says = to.why.find_first_not_of(" \t\r\n") != to.why.npos;

@@ -41,7 +41,7 @@ struct trial_outcome {
   std::uint64_t seed = 0, trace = 0, writes = 0;
   std::uint64_t rollout_writes = 0;  // since the new image was asked for
   bool braked = false;               // the brake landed
-  std::size_t began = 0;  // under a speed limit: what was begun
+  std::size_t began = 0;             // under a speed limit: what was begun
   std::size_t nodes = 0, updated = 0, settled_clusters = 0;
   companion::count tenants, trustees;
   std::size_t reboots = 0, moved_pods = 0, most_disrupted = 0;

@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using of = speed_limit::wait::of;
 
-
 /// Ready to begin at `now`: its start is long ago.
 speed_limit running(change_limits limits) {
   return speed_limit(limits);
@@ -25,8 +24,9 @@ TEST(SpeedLimit, ReadsANumberAMinute) {
   EXPECT_EQ(*read_changes_a_minute("30/minute"), 30u);
   EXPECT_EQ(*read_changes_a_minute("1/minute"), 1u);
   EXPECT_EQ(*read_changes_a_minute("10000/minute"), 10'000u);
-  for (const char* wrong : {"", "30", "/minute", "0/minute", "-1/minute", "1.5/minute", "30/hour",
-                            "30 /minute", "10001/minute", "99999999999999999999/minute", "30/minutes"}) {
+  for (const char* wrong :
+       {"", "30", "/minute", "0/minute", "-1/minute", "1.5/minute", "30/hour", "30 /minute",
+        "10001/minute", "99999999999999999999/minute", "30/minutes"}) {
     const auto read = read_changes_a_minute(wrong);
     ASSERT_FALSE(read) << wrong;
     EXPECT_EQ(read.error().detail,
@@ -70,7 +70,8 @@ TEST(SpeedLimit, OfAClusterHoldsThatClusterAlone) {
   ASSERT_TRUE(held);
   EXPECT_EQ(held->by, of::cluster);
   EXPECT_EQ(held->limit, 1u);
-  EXPECT_FALSE(s.begins("b", "u", now)) << "a unit that waits for its own cluster keeps no other back";
+  EXPECT_FALSE(s.begins("b", "u", now))
+      << "a unit that waits for its own cluster keeps no other back";
   EXPECT_FALSE(s.begins("c", "u", now));
   EXPECT_EQ(s.begins("d", "u", now)->by, of::fleet);
 }
