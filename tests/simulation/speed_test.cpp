@@ -75,8 +75,7 @@ TEST(SpeedLimitOfFleets, HoldsAmongFailuresToo) {
   sweep({.tenants = 2, .trustees = 1}, {trouble::failing, trouble::conflict}, "of all that fails");
 }
 
-/// A cluster of many nodes does not keep those of few from going on.
-TEST(SpeedLimitOfFleets, LetsASmallClusterEndBesideALargeOne) {
+TEST(SpeedLimitOfFleets, EndsWithALargeClusterBesideSmallOnes) {
   trial t = trial_of(1, {}, {});
   t.fleet.clusters[0].nodes = 60;
   t.max_changes = {.fleet = 30};

@@ -502,7 +502,8 @@ private:
   void saw_write(std::size_t of, const k8s::sim::written& w) {
     for (companion* c : companions_) c->saw(of, w);
     if (trial_.brake_at > 0) brake_checks_.saw(world_->clusters()[of]->name(), w);
-    if (trial_.max_changes.any()) speed_checks_.saw(world_->clusters()[of]->name(), w);
+    if (trial_.max_changes.any() && windlass_)
+      speed_checks_.saw(world_->clusters()[of]->name(), w);
     if (rolls_out_ && ++out_.rollout_writes == trial_.brake_at) brake();
     if (calm_ || quiet_ || crash_at_ == 0 || --crash_at_ > 0) return;
     crash_.set();
