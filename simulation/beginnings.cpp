@@ -60,7 +60,9 @@ void beginnings::acted(const std::string& cluster, const k8s::sim::written& w,
 void beginnings::saw(const std::string& cluster, const k8s::sim::written& w) {
   if (w.plural == "bootcnodes" && !has_slot(w.after)) drains_.erase({cluster, std::string(w.name)});
   if (w.plural == "bootcnodes") return saw_bootc_node(cluster, w);
-  if (w.plural == "namespaces" && w.type == write_type::added) return acted(cluster, w, "is made");
+  // That of the pull secrets is made by the trial.
+  if (w.plural == "namespaces" && w.type == write_type::added && w.name != "bootc-operator")
+    return acted(cluster, w, "is made");
   if (w.plural == "secrets" && is_release_record(w.after)) {
     if (w.type == write_type::added) acted(cluster, w, "is recorded");
     return;

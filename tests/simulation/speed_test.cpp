@@ -54,7 +54,7 @@ void sweep(simulation::lodgers each, const simulation::troubles& faults, const c
                                << "\n"
                                << out.tail;
   }
-  EXPECT_GT(began, 50 * seeds());
+  EXPECT_GT(began, 40 * seeds());
   std::printf("## speed limit %s: %zu changes in %llu fleets, %zu crashes\n", what, began,
               static_cast<unsigned long long>(seeds()), crashes);
 }
