@@ -13,8 +13,8 @@
 namespace simulation {
 
 /// What must never happen under a speed limit: more beginnings in a minute than the fleet, or one
-/// of its clusters, may have. A write lands later than it was allowed, at most by `late`, so that as
-/// many may be seen in a span that is shorter by that.
+/// of its clusters, may have. A write lands later than it was allowed, at most by `late`, so that
+/// as many may be seen in a span that is shorter by that.
 class speed_invariants : public beginnings, public judge {
 public:
   speed_invariants(units::change_limits limits, std::function<reactor::steady_time()> now)
