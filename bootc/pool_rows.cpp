@@ -88,6 +88,8 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   row.occupied = now.occupied;
   row.halted = now.halted;
   if (!now.kubernetes.contradiction.empty()) row.notes.push_back(now.kubernetes.contradiction);
+  row.overrides = now.overrides;
+  if (!now.overrides.empty()) row.notes.push_back(now.overrides);
   units::add_problems(row.problems, pool_conditions, now.status.conditions);
   row.holds = std::move(now.holds);
   for (const action& a : now.actions) row.actions.push_back({std::string(text(a.kind)), a.node});

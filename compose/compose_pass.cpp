@@ -145,12 +145,14 @@ awaitable<void> compose_cluster::read_ahead(std::shared_ptr<outlook> o) {
 
 // ---------------------------------------------------------------- a look
 
-/// While the brake is on nothing is written, not even a status: it would speak of writes that are
-/// to come.
+/// While the brake is on, or the speed limit reached, nothing is written, not even a status: it
+/// would speak of writes that are to come.
 awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(object_name id) {
+  const std::string unit = id.text();
   auto out = co_await look_closely(std::move(id));
-  const auto held = out->plan.actions.empty() ? std::nullopt : units::ask(brake_);
+  const auto held = out->plan.actions.empty() ? std::nullopt : units::ask(brake_, unit);
   if (!held) co_return out;
+  if (held->again_in) out->plan.look_again = *held->again_in;
   out->plan.actions.clear();
   out->plan.holds.push_back({held->code, {}, held->sentence, held->released_by});
   co_return out;

@@ -56,7 +56,10 @@ awaitable<write_steps> compose_cluster::carry_out_all(object_name id, std::share
     }
     const action one = o->plan.actions[want.action];
     if (reactor::turn::is_over()) co_await on_.loop().yield();
-    if (!on_.is_live() || !has_turn(*o->by.about) || units::ask(brake_)) {
+    // The status speaks of what was made: it begins nothing.
+    const bool begins = one.what != action::kind::set_status;
+    if (!on_.is_live() || !has_turn(*o->by.about) ||
+        (begins ? units::begin(brake_, id.text()) : units::ask(brake_, id.text()))) {
       steps.lost();
       continue;
     }

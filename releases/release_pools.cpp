@@ -116,12 +116,12 @@ std::string kubernetes_in(const std::shared_ptr<library>& books, const std::stri
   return found->version;
 }
 
-/// One that would be written waits for the brake.
-void hold_back(outlook& o, std::optional<units::hold> why) {
-  if (!why) return;
+/// One that would be written waits for the brake, or for the speed limit until its time.
+void hold_back(outlook& o, units::hold why) {
   o.is = outlook::standing::held;
+  why.asked_again.clear();  // look() says it
+  why.unit = o.pool;
   o.hold = std::move(why);
-  o.hold->unit = o.pool;
 }
 
 std::string row_of(const outlook& o) {
@@ -346,8 +346,12 @@ awaitable<std::optional<release_pools::seen>> release_pools::look_closely(std::s
   }
   seen out;
   out.last = weigh(at.found);
-  if (out.last.is == outlook::standing::due) hold_back(out.last, units::ask(options_.brake));
   out.look_again = at.look_again;
+  if (out.last.is != outlook::standing::due) co_return out;
+  if (const auto held = units::ask(options_.brake, out.last.pool)) {
+    hold_back(out.last, *held);
+    if (held->again_in) out.look_again = *held->again_in;
+  }
   co_return out;
 }
 
@@ -395,7 +399,7 @@ awaitable<k8s::result<k8s::next>> release_pools::reconcile(std::string pool) {
   if (o.is == outlook::standing::due) {
     const bootc::node_pool* now = pools_.find({"", pool});
     if (!now || !follows(*now) || now->spec.image_ref != o.ref) co_return k8s::await_change();
-    if (units::ask(options_.brake)) {  // since it was looked at; the brake's end wakes it
+    if (units::begin(options_.brake, pool)) {  // since it was looked at; it is looked at again
       controller_.add(pool);
       co_return k8s::await_change();
     }

@@ -48,12 +48,7 @@ home_brake::home_brake(reactor::loop& l, k8s::client& api, units::brake& to, opt
   auto of = k8s::only(k8s::resources::config_maps(), key_in(options_.ns), {}, options_.log);
   seen_ = std::make_unique<k8s::informer<brake_view>>(l, api, std::move(of));
   // Before the first list is complete an object that is not there yet may still come.
-  seen_->on_change([this](const brake_view*, const brake_view* now) {
-    if (now)
-      take(units::read_brake(now->data, options_.apis));
-    else
-      take(units::brake_order());
-  });
+  seen_->on_change([this](const brake_view*, const brake_view* now) { take(order_in(now)); });
   if (options_.acts) (void)brake_.set(units::unread_brake("it has not been read yet"));
 }
 
@@ -69,6 +64,13 @@ reactor::awaitable<void> home_brake::stop() {
   co_await seen_->stop();
 }
 
+units::brake_order home_brake::order_in(const brake_view* object) const {
+  if (!object) return {};
+  units::brake_order is = units::read_brake(object->data, options_.apis);
+  is.version = object->meta.resource_version.text();
+  return is;
+}
+
 reactor::awaitable<void> home_brake::read() {
   for (;;) {
     const bool complete = co_await seen_->synced(loop_.now() + unread_again_after);
@@ -81,7 +83,7 @@ reactor::awaitable<void> home_brake::read() {
     take(std::move(unread));
   }
   const brake_view* now = seen_->find(key_in(options_.ns));
-  take(now ? units::read_brake(now->data, options_.apis) : units::brake_order());
+  take(order_in(now));
   read_.set();
 }
 

@@ -59,6 +59,7 @@ public:
 private:
   reactor::awaitable<void> read();
   void take(units::brake_order now);
+  units::brake_order order_in(const brake_view* object) const;
 
   reactor::loop& loop_;
   units::brake& brake_;

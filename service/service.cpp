@@ -62,6 +62,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
       options_(std::move(options)),
       log_(std::move(log)),
       wrong_tokens_(l, "/metrics or /clusters", log_),
+      speed_(options_.max_changes),
       config_maps_(config_maps_of(l, options_, log_)),
       packs_(l, pack_options(options_, config_maps_)),
       leases_moved_(l),
@@ -113,6 +114,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     house.signals = [this](const policies::subject& about, const std::string& cluster) {
       return signals_for(about, cluster);
     };
+    if (options_.does == units::mode::act) house.speed = &speed_;
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
@@ -313,6 +315,8 @@ void service::start_api(running& a) {
   using place = units::api::place;
   const units::api& what = *a.what;
   a.on = true;
+  // What another process began for this API in the last minute is not known here.
+  speed_.starts_empty(loop_.now());
   if (what.runs_on != place::home)
     fleet_->engage(units::engaging(what, what.kinds,
                                    [&a](k8s::engagement& on) { return a.works->on_cluster(on); }));

@@ -90,6 +90,8 @@ struct service_options {
   units::mode does = units::mode::act;
   units::verdicts shows = units::verdicts::of_packs_at_hand;
   k8s::watch_limits limits;
+  /// How fast its APIs may begin changes.
+  units::change_limits max_changes = {};
 };
 
 /// The running product: policies, home, the fleet, the APIs on all of them, and what people and
@@ -128,6 +130,8 @@ public:
   policies::host& packs() noexcept { return packs_; }
   /// What stops its APIs: off without a home.
   const units::brake& brake() const noexcept { return brake_; }
+  /// How fast this process lets changes begin.
+  const units::change_limits& max_changes() const noexcept { return speed_.limits(); }
   /// Others hold the Leases of all its APIs: it waits, and knows no cluster before its first Lease.
   bool stands_by() const noexcept { return options_.leader_elect && !leads_anything(); }
   reactor::metrics& metrics() noexcept { return metrics_; }
@@ -195,6 +199,7 @@ private:
   reactor::metrics metrics_;
   std::string own_image_, own_pod_uid_;
   units::brake brake_;
+  units::speed_limit speed_;
   reactor::gauge braked_;
   // By what stands in `policies`.
   std::map<std::string, std::shared_ptr<config_map_packs>> config_maps_;

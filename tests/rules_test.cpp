@@ -349,8 +349,9 @@ TEST(Comments, WrapAtTheCodesHundredColumns) {
 }
 
 // A name in a table is in the reference; that somebody counts under it only its use shows.
-/// Every file that writes to an API server asks the brake before it begins something, or stands
-/// here with why its writes go on while the brake is on. A new writer stands in neither.
+/// Every file that writes to an API server asks the brake and the speed limit right before it
+/// begins something, or stands here with why its writes go on while the brake is on. A new writer
+/// stands in neither.
 TEST(Brake, IsAskedByEveryWriterOrNotForAReason) {
   const std::set<std::string> ask = {"bootc/daemons/daemon_waves.cpp",
                                      "bootc/pool/reconciler/pool_writer.cpp",
@@ -375,7 +376,7 @@ TEST(Brake, IsAskedByEveryWriterOrNotForAReason) {
   std::set<std::string> found, asking;
   read_all({"app", "bootc", "compose", "helm", "policies", "releases", "service"},
            [&](const std::string& path, int number, const std::string& line) {
-             if (line.find("units::ask(") != line.npos) asking.insert(path);
+             if (line.find("units::begin(") != line.npos) asking.insert(path);
              if (!std::regex_search(line, writes)) return;
              found.insert(path);
              const bool has_reason = std::ranges::any_of(

@@ -1,5 +1,6 @@
 #include "app/api/api.hpp"
 
+#include "app/api/metric_table.hpp"
 #include "k8s/client/discovery.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
@@ -98,10 +99,51 @@ k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, par
   return out;
 }
 
+namespace {
+
+stop held_by(const speed_limit::wait& w, reactor::wall_time now) {
+  const bool is_fleets = w.by == speed_limit::wait::of::fleet;
+  stop h;
+  h.code = hold_code::speed_limit.code;
+  h.sentence =
+      std::string("the speed limit lets ") + std::to_string(w.limit) +
+      (w.limit == 1 ? " change" : " changes") + " begin in a minute " +
+      (is_fleets ? "in the fleet (--max-changes)" : "on a cluster (--max-changes-per-cluster)");
+  h.released_by = "its turn comes";
+  h.asked_again = reactor::format_rfc3339(now + w.left);
+  h.again_in = w.left;
+  return h;
+}
+
+std::optional<speed_limit::wait> asked(speed_limit& speed, asking how, const std::string& cluster,
+                                       const std::string& unit, reactor::steady_time now) {
+  switch (how) {
+    case asking::looks: return speed.waits(cluster, unit, now);
+    case asking::begins: return speed.begins(cluster, unit, now);
+    case asking::overrides: break;
+  }
+  speed.began(cluster, unit, now);
+  return std::nullopt;
+}
+
+}  // namespace
+
 brake_question brake_on(const house& h, std::string api, const k8s::engagement& on) {
-  if (!h.brake) return {};
-  return
-      [brake = h.brake, api = std::move(api), &on] { return brake->stops(api, on.on().labels()); };
+  return [brake = h.brake, speed = h.speed, &loop = h.loop, &metrics = h.metrics,
+          api = std::move(api), &on](std::string_view unit, asking how) -> std::optional<stop> {
+    if (brake && how != asking::overrides)
+      if (auto held = brake->stops(api, on.on().labels())) return held;
+    const std::string& cluster = on.on().name();
+    std::optional<speed_limit::wait> wait;
+    if (speed) wait = asked(*speed, how, cluster, api + "/" + std::string(unit), loop.now());
+    if (how != asking::looks)
+      metrics
+          .get_counter(wait ? unit_metrics::refused_changes : unit_metrics::changes,
+                       {{"api", api}, {"cluster", cluster}})
+          .add();
+    if (!wait) return std::nullopt;
+    return held_by(*wait, loop.wall());
+  };
 }
 
 part* part_of(const k8s::engagement& e) noexcept {

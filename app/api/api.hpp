@@ -3,6 +3,7 @@
 #include "app/api/brake.hpp"
 #include "app/api/condition_kind.hpp"
 #include "app/api/plan_row.hpp"
+#include "app/api/speed_limit.hpp"
 #include "k8s/client/event_kind.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/fleet/engagement.hpp"
@@ -82,6 +83,8 @@ struct house {
       signals = {};
   /// Stops what the APIs would begin; null: nothing does. Asked by brake_on().
   const units::brake* brake = nullptr;
+  /// How fast changes may begin, over all APIs; null: as fast as they come. Asked by brake_on().
+  speed_limit* speed = nullptr;
 };
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is
@@ -191,8 +194,9 @@ using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
 /// for.
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
 
-/// For an API on one cluster, by the labels that the cluster has when it is asked. Every writer of
-/// the API asks it before it begins anything. Home's brake and engagement outlive it.
+/// For an API on one cluster, by the labels that the cluster has when it is asked: the brake, then
+/// the speed limit. Every writer of the API asks it before it begins anything. What the house
+/// points to and the engagement outlive it.
 brake_question brake_on(const house& h, std::string api, const k8s::engagement& on);
 
 /// Null while the API has nothing there.

@@ -88,16 +88,17 @@ std::string brake_sentence(const brake_order& o) {
   return text;
 }
 
-std::optional<hold> brake::stops(std::string_view api, const k8s::string_map& cluster) const {
+std::optional<stop> brake::stops(std::string_view api, const k8s::string_map& cluster) const {
   if (!order_.is_on) return std::nullopt;
   if (!order_.only.empty() && std::ranges::find(order_.only, api) == order_.only.end())
     return std::nullopt;
   if (!order_.selector.matches(cluster)) return std::nullopt;
-  hold h;
+  stop h;
   h.code = hold_code::braked.code;
   h.sentence = brake_sentence(order_);
   h.released_by = hold_code::braked.released;
   h.since = order_.since;
+  h.brake = order_.version;
   return h;
 }
 

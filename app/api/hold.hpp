@@ -42,6 +42,10 @@ inline constexpr auto of_every_api = std::to_array<hold_kind>({
     {"braked", hold_nature::trouble,
      "the brake at home is on (the ConfigMap windlass-brake), so nothing begins",
      "`windlass brake off`", "a person"},
+    {"speed-limit", hold_nature::turn,
+     "as many changes began in the last minute as the fleet, or the cluster, may have "
+     "(--max-changes, --max-changes-per-cluster)",
+     "its turn comes; `askedAgain` says when", "the service"},
     {"halted", hold_nature::trouble, "too many units are unhealthy, so no other unit starts",
      "fewer than 2 unhealthy units hold slots", "the planner"},
     {"degraded", hold_nature::trouble, "the unit reports an error",
@@ -67,6 +71,7 @@ inline constexpr auto of_every_api = std::to_array<hold_kind>({
 });
 inline constexpr hold_kind paused = hold_in(of_every_api, "paused"),
                            braked = hold_in(of_every_api, "braked"),
+                           speed_limit = hold_in(of_every_api, "speed-limit"),
                            halted = hold_in(of_every_api, "halted"),
                            degraded = hold_in(of_every_api, "degraded"),
                            policy = hold_in(of_every_api, "policy"),
@@ -92,7 +97,7 @@ struct hold {
   std::string released_by;
   std::string since = {};        // RFC 3339; empty: not known
   std::string by = {};           // the pack whose word it is, and its version; empty: no pack's
-  std::string asked_again = {};  // RFC 3339: when its policy said to ask again; empty: it did not
+  std::string asked_again = {};  // RFC 3339: when it is looked at again, where that is known
   friend bool operator==(const hold&, const hold&) = default;
 };
 

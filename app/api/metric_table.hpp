@@ -28,6 +28,17 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      "",
      {"api"},
      "Pools beyond the 4,000 that have series of their own; they are counted as pool _other."},
+    {"windlass_changes_total",
+     counter,
+     "",
+     {"api", "cluster"},
+     "Changes that began: what the brake would stop, and the speed limit counts."},
+    {"windlass_changes_refused_total",
+     counter,
+     "",
+     {"api", "cluster"},
+     "Changes that did not begin yet, since the speed limit of the fleet or of the cluster was "
+     "reached."},
     {"windlass_rollouts_started_total",
      counter,
      "",
@@ -45,15 +56,14 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      "From the beginning of a rollout to its end.",
      rollout_bounds},
 });
-inline constexpr reactor::metric_kind by_state = reactor::metric_in(all, "windlass_units"),
-                                      held = reactor::metric_in(all, "windlass_held_units"),
-                                      without_series =
-                                          reactor::metric_in(all, "windlass_rows_without_series"),
-                                      started = reactor::metric_in(
-                                          all, "windlass_rollouts_started_total"),
-                                      completed = reactor::metric_in(
-                                          all, "windlass_rollouts_completed_total"),
-                                      duration = reactor::metric_in(
-                                          all, "windlass_rollout_duration_seconds");
+inline constexpr reactor::metric_kind
+    by_state = reactor::metric_in(all, "windlass_units"),
+    held = reactor::metric_in(all, "windlass_held_units"),
+    without_series = reactor::metric_in(all, "windlass_rows_without_series"),
+    changes = reactor::metric_in(all, "windlass_changes_total"),
+    refused_changes = reactor::metric_in(all, "windlass_changes_refused_total"),
+    started = reactor::metric_in(all, "windlass_rollouts_started_total"),
+    completed = reactor::metric_in(all, "windlass_rollouts_completed_total"),
+    duration = reactor::metric_in(all, "windlass_rollout_duration_seconds");
 
 }  // namespace units::unit_metrics

@@ -37,6 +37,7 @@ struct plan_row {
   std::size_t steps = 0;
   std::vector<reactor::nanoseconds> past_steps;
   std::string unresolved;
+  std::string overrides;   // a person's order that lets it go on, brake or not; a sentence
   bool is_absent = false;  // unresolved since the registry has no such image
   /// Every unit runs the target, nothing is left to do, and no condition says that anything is
   /// wrong.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/brake.hpp"
 #include "bootc/kinds/classification.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drain_progress.hpp"
@@ -76,7 +77,11 @@ struct pool_world {
   reactor::wall_time now{};
   bool stale = false;          // the cluster's views are old: nothing is decided on them
   std::string other_operator;  // who else works on this cluster: nothing is done beside him
-  std::optional<hold> braked;  // nothing begins; what is under way ends
+  // The brake or the speed limit: nothing begins; what is under way ends.
+  std::optional<units::stop> braked;
+  // A person's order for this pool (units::override_order): in force, as a sentence; or why it does
+  // nothing. Both empty: there is none.
+  std::string overrides, override_void;
   bool only_looks = false;     // another process drains: what that one has noted counts
   bool assume_staged = false;  // forecast: who would start if everybody had the image already?
 };
@@ -98,6 +103,7 @@ enum class action_kind {
   unshield,            // Node: the same, away
   cancel_drain,
   start_drain,
+  end_override,   // pool: its order to override the brake is done
   approve,        // BootcNode: desiredImageState Booted
   note_approval,  // BootcNode: when it was first seen to be told so by somebody else
 };
@@ -188,6 +194,7 @@ struct rollout_plan {
   bool status_changed = false;
   bool halted = false;
   kubernetes_versions kubernetes;
+  std::string overrides;  // a person's order that lets it go on, as a sentence
   std::size_t capacity = 0, occupied = 0;
   std::optional<reactor::wall_time> look_again;
 };

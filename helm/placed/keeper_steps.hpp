@@ -99,7 +99,7 @@ std::optional<operation_order> keeper<Kind>::order_for(const key_type& key, cons
 template <class Kind>
 void keeper<Kind>::recall(const key_type& key, gathered& g, attempt_key attempt) {
   memory* m = find(key);
-  g.is.braked = units::ask(kept_.brake);
+  g.is.braked = units::ask(kept_.brake, key.text());
   if (!m) return;
   world& w = g.is;
   if (!w.release || !release::is_pending(w.release->state)) {
@@ -121,7 +121,11 @@ void keeper<Kind>::recall(const key_type& key, gathered& g, attempt_key attempt)
 template <class Kind>
 awaitable<typename keeper<Kind>::stepped> keeper<Kind>::carry_out(key_type key, gathered g,
                                                                   plan p) {
-  if (begins(p.next) && units::ask(kept_.brake)) {  // since it was planned
+  // Since it was planned. An operation begins once it has its slot: until then it takes nothing of
+  // what may begin in a minute.
+  const std::string unit = key.text();
+  if (begins(p.next) &&
+      (is_operation(p.next) ? units::ask(kept_.brake, unit) : units::begin(kept_.brake, unit))) {
     stepped out;
     out.again = true;
     out.fresh = std::move(g.is.object);
@@ -348,6 +352,7 @@ awaitable<void> keeper<Kind>::perform(key_type key, under_way* me) {
   const plan p = std::move(decision->p);
   auto order = order_for(key, *me, p);
   if (!order || !complete(*order, g, p, *me)) co_return;
+  if (begins(me->at) && units::begin(kept_.brake, key.text())) co_return;  // it is planned again
   operation_facts facts = facts_of(*me, p);
   const bool is_reachable = facts.is_reachable;
   operation_steps steps(std::move(facts));

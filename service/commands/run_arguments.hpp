@@ -17,7 +17,8 @@ struct run_arguments {
   std::vector<std::string> signal_origins;  // --allow-signal-host
   std::string signal_ca_file;
   std::string record;  // a file for every question to policies; empty: none
-  bool plan = false;   // only say as JSON what would be done, and write nothing
+  units::change_limits max_changes;
+  bool plan = false;  // only say as JSON what would be done, and write nothing
 };
 
 std::vector<app::command> run_commands();

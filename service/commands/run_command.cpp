@@ -81,6 +81,7 @@ int run_command(const run_arguments& a, const invocation& i) {
   options.signal_origins = a.signal_origins;
   options.signal_ca_file = a.signal_ca_file;
   options.leader_elect = a.leader_elect;
+  options.max_changes = a.max_changes;
   const auto variable = [](const char* name) {
     return k8s::environment::of_process().variable(name);
   };
@@ -118,6 +119,18 @@ int run_command(const run_arguments& a, const invocation& i) {
   return r.exit_code;
 }
 
+void declare_speed(flags& f, const std::string& name, std::size_t& to, const std::string& about) {
+  f.read(
+       name,
+       [&to](const std::string& text) {
+         const auto n = units::read_changes_a_minute(text);
+         if (n) to = *n;
+         return n ? std::string() : n.error().detail;
+       },
+       about)
+      .takes("N/minute");
+}
+
 void declare_run(flags& f, run_arguments& to) {
   declare_fleet(f, to.fleet);
   f.value("--metrics-bind-address", to.metrics_address, "Prometheus metrics; 0 = off")
@@ -131,6 +144,11 @@ void declare_run(flags& f, run_arguments& to) {
       .shows_default();
   f.on("--leader-elect", to.leader_elect, "each API acts only while this replica holds its Lease");
   f.on("--plan", to.plan, "only say what would be done, as `plan -o json` does, and end");
+  declare_speed(f, "--max-changes", to.max_changes.fleet,
+                "changes that may begin in any minute in the whole fleet, over all APIs; else any "
+                "number. No policy raises it");
+  declare_speed(f, "--max-changes-per-cluster", to.max_changes.cluster,
+                "the same for each cluster");
   declare_ui(f, to.ui);
   f.value("--record", to.record,
           "keep every question to policies and its answer there, for `policy replay`")

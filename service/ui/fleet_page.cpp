@@ -108,6 +108,14 @@ json::object natures_of(const std::vector<units::api>& apis) {
   return all;
 }
 
+/// How many changes may begin in a minute; a limit that is not set is missing.
+json::object limits_of(const units::change_limits& most) {
+  json::object out;
+  if (most.fleet > 0) out["fleet"] = most.fleet;
+  if (most.cluster > 0) out["cluster"] = most.cluster;
+  return out;
+}
+
 /// "nodes", "bootcnodepools.node.bootc.dev"
 std::string for_kubectl(const k8s::resource& r) {
   return r.plural + (r.group.empty() ? "" : "." + r.group);
@@ -311,6 +319,10 @@ awaitable<void> fleet_page::look_around() {
       co_await loop_.yield();
     }
   }
+  if (brake_seen_ != service_.brake().order()) {
+    brake_seen_ = service_.brake().order();
+    totals_are_old_ = true;
+  }
   if (std::exchange(totals_are_old_, false)) co_await show_fleet();
   show_policies();
   show_timeline();
@@ -477,6 +489,10 @@ awaitable<void> fleet_page::show_fleet() {
   line["clusters"] = clusters_.size();
   line["held"] = held;
   line["standsBy"] = service_.stands_by();
+  if (const units::brake_order& brake = service_.brake().order(); brake.is_on)
+    line["brake"] = brake_json(brake);
+  if (const units::change_limits& most = service_.max_changes(); most.any())
+    line["maxChanges"] = limits_of(most);
   line["asksToken"] = entered_by == door::asks_token;
   line["apis"] = std::move(apis);
   line["natures"] = natures_of(service_.apis());

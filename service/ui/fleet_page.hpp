@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/brake.hpp"
 #include "reactor/task_group.hpp"
 #include "service/overview/overview.hpp"
 #include "service/page/board.hpp"
@@ -155,6 +156,7 @@ private:
   std::list<made_document> made_;  // the newest first
   std::size_t looking_ = 0;
   bool totals_are_old_ = true;
+  units::brake_order brake_seen_;
   reactor::waiters free_, wanted_;
   reactor::task_group tasks_;  // looks that are under way
 };

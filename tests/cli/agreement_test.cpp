@@ -182,6 +182,12 @@ const std::map<std::string, scene>& scenes() {
          s.world.braked =
              units::hold{"", "braked", "the brake is on", "`windlass brake off`", "", {}};
        }},
+      {"speed-limit",
+       [](situation& s) {
+         s.member("w1", unit_state::staged);
+         s.world.braked = units::hold{
+             "", "speed-limit", "as many changes began as may", "its turn comes", "", {}};
+       }},
       {"version-skew",
        [](situation& s) {
          s.member("w1", unit_state::staged);

@@ -215,6 +215,35 @@ TEST(Ui, TellsAChangeWithinTwoSecondsAndNothingWhileNothingHappens) {
   EXPECT_EQ(f.broken, "");
 }
 
+TEST(Ui, SaysWhoPutTheBrakeOnAndWhyUntilItIsOff) {
+  simulation::world_options o = fleet_of(2, 2);
+  o.mishaps = false;
+  shown_fleet f(o);
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(60s);
+    EXPECT_FALSE(f.lines.at("fleet").as_object().contains("brake"));
+    EXPECT_FALSE(f.lines.at("fleet").as_object().contains("maxChanges")) << "there is no limit";
+    const auto brake = [&](const char* state) {
+      f.world->home_api().put(
+          {{"apiVersion", "v1"},
+           {"kind", "ConfigMap"},
+           {"metadata", {{"name", units::brake_object}, {"namespace", "default"}}},
+           {"data",
+            {{"state", state}, {"why", "no network"}, {"by", "ann"}, {"selector", "env=prod"}}}});
+    };
+    brake("on");
+    co_await f.l.sleep_for(3s);
+    const json::value is = f.lines.at("fleet").at("brake");
+    EXPECT_EQ(is.at("why").as_string(), "no network");
+    EXPECT_EQ(is.at("by").as_string(), "ann");
+    EXPECT_EQ(is.at("selector").as_string(), "env=prod");
+    brake("off");
+    co_await f.l.sleep_for(3s);
+    EXPECT_FALSE(f.lines.at("fleet").as_object().contains("brake"));
+  });
+  EXPECT_EQ(f.broken, "");
+}
+
 TEST(Ui, LooksSeldomWhileNobodyFollowsAndKnowsTheBeginningAllTheSame) {
   simulation::world_options o = fleet_of(2, 3);
   o.mishaps = false;

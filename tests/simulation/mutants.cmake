@@ -89,10 +89,17 @@ mutate(${skew} [[if (const auto coming = on_its_way(d.world, object)) {]]
   [[if (const auto coming = on_its_way(d.world, object); coming && @skew_way@) {]])
 mutate(bootc/pool/reconciler/pool_writer.cpp [[if (begins(a))]] [[if (begins(a) && @brake_pools@)]])
 mutate(bootc/pool/reconciler/pool_reader.cpp
-  [[world.braked = units::ask(settings_.brake);]]
-  [[if (@brake_pools@) world.braked = units::ask(settings_.brake);]])
+  [[world.braked = units::ask(settings_.brake, pool);]]
+  [[if (@brake_pools@) world.braked = units::ask(settings_.brake, pool);]])
 mutate(compose/compose_pass.cpp [[if (!held) co_return out;]] [[if (!held || !@brake_compositions@) co_return out;]])
-mutate(compose/compose_writes.cpp [[|| units::ask(brake_)) {]] [[|| (@brake_compositions@ && units::ask(brake_))) {]])
+mutate(compose/compose_writes.cpp [[(begins ? units::begin]] [[(@brake_compositions@ && begins ? units::begin]])
+mutate(compose/compose_writes.cpp [[: units::ask(brake_, id.text()))) {]] [[: @brake_compositions@ ? units::ask(brake_, id.text()) : std::nullopt)) {]])
+mutate(app/api/api.cpp [[if (speed) wait =]] [[if (speed && @speed@) wait =]])
+mutate(app/api/speed_limit.cpp [[steady_time of_cluster =
+      opens_at(had == clusters_.end() ? times()]] [[steady_time of_cluster =
+      opens_at(had == clusters_.end() || !@speed_cluster@ ? times()]])
+mutate(app/api/speed_limit.cpp [[return std::max({of_fleet, of_cluster, closed_until_});]]
+  [[return @speed_start@ ? std::max({of_fleet, of_cluster, closed_until_}) : std::max(of_fleet, of_cluster);]])
 mutate(helm/placed/plan/plan.cpp
   [[bool begins(step s) noexcept {]] [[bool begins(step s) noexcept {
   if (!@brake_charts@) return false;]])

@@ -20,6 +20,7 @@ struct mutant {
   simulation::troubles faults;
   const char* finding;  // part of the sentence that must be said
   std::uint64_t brake_at = 0;
+  units::change_limits max_changes = {};
 };
 std::ostream& operator<<(std::ostream& out, const mutant& m) {
   return out << m.name;
@@ -34,6 +35,7 @@ trial trial_of(const mutant& m, std::uint64_t seed, const std::string& editable)
   if (m.faults.contains(trouble::policy_swaps)) t.editable = editable;
   t.seed = seed;
   t.brake_at = m.brake_at;
+  t.max_changes = m.max_changes;
   return t;
 }
 
@@ -85,6 +87,30 @@ INSTANTIATE_TEST_SUITE_P(
                            {trouble::half_open, trouble::policy_swaps},
                            "reboot slot as number"},
                     mutant{"brake", mutants::rule::brake_pools, 1, 6, {}, "the brake landed", 40},
+                    mutant{"speed limit",
+                           mutants::rule::speed,
+                           2,
+                           4,
+                           {},
+                           "in a minute in the fleet",
+                           0,
+                           {.fleet = 8}},
+                    mutant{"speed limit of a cluster",
+                           mutants::rule::speed_cluster,
+                           2,
+                           4,
+                           {},
+                           "in a minute in ",
+                           0,
+                           {.fleet = 16, .cluster = 4}},
+                    mutant{"speed limit at a start",
+                           mutants::rule::speed_start,
+                           2,
+                           6,
+                           {trouble::crashes},
+                           "in a minute in the fleet",
+                           0,
+                           {.fleet = 12}},
                     mutant{"cordon", mutants::rule::cordon, 1, 3, {}, "without being cordoned"},
                     mutant{"drain", mutants::rule::drain, 1, 4, {}, "still on it"},
                     mutant{"pods that are gone", mutants::rule::gone, 1, 4, {}, "still on it"}),

@@ -1,6 +1,8 @@
 // `windlass rollout` as a person uses it beside a running service: what is shown, what is written,
 // and where.
 #include "app/api/assumed_targets.hpp"
+#include "app/api/brake.hpp"
+#include "app/api/override_order.hpp"
 #include "bootc/registry_settings.hpp"
 #include "cli/apis.hpp"
 #include "reactor/loop.hpp"
@@ -530,6 +532,63 @@ TEST_F(RolloutVerbs, GoOnAfterAClusterThatRefusesHalfWay) {
             << s.bytes;
       }
     EXPECT_EQ(failed, std::set<std::string>{"cluster-002"});
+  });
+}
+
+TEST_F(RolloutVerbs, OverrideTheBrakeForOnePoolUntilItIsDone) {
+  go([this]() -> awaitable<void> {
+    const auto brake = [&](const char* state, const char* why) {
+      world_->home_api().put(
+          {{"apiVersion", "v1"},
+           {"kind", "ConfigMap"},
+           {"metadata", {{"name", units::brake_object}, {"namespace", "default"}}},
+           {"data", {{"state", state}, {"why", why}}}});
+    };
+    const auto order_at = [&](std::size_t cluster) {
+      const auto pool =
+          world_->pools()[cluster]->api().get("node.bootc.dev", "bootcnodepools", "", "workers");
+      const json::value* all = pool->at("metadata").as_object().if_contains("annotations");
+      const json::value* order =
+          all ? all->as_object().if_contains(units::override_annotation) : nullptr;
+      return order ? std::string(order->as_string()) : std::string();
+    };
+    brake("on", "nodes come back without network");
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    a.list.selector = "env=prod";
+    said s = co_await say(a);
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    co_await loop_.sleep_for(5min);
+    EXPECT_EQ(moved(), "") << "the brake is on";
+    a.list.selector.clear();
+    a.list.clusters = {"cluster-003"};
+    a.override_brake = true;
+    a.why = "hotfix";
+    s = co_await say(a);
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_NE(order_at(2).find("hotfix"), std::string::npos) << order_at(2);
+    co_await loop_.sleep_for(20min);
+    EXPECT_EQ(moved(), "3") << "the order is for this pool alone";
+    EXPECT_EQ(order_at(2), "") << "it is done, and gone";
+    EXPECT_EQ(wishes(), "old new new");
+    // Given for one brake, it does not let the pool go on under the next one.
+    units::override_order former;
+    former.why = "hotfix";
+    former.at = reactor::format_rfc3339(loop_.wall());
+    former.target = std::string(simulation::new_image);
+    former.brake = "1";
+    world_->pools()[1]->api().edit(
+        "node.bootc.dev", "bootcnodepools", "", "workers", [&](json::object& pool) {
+          json::value& noted = pool["metadata"].as_object()["annotations"];
+          if (!noted.is_object()) noted.emplace_object();
+          noted.as_object()[units::override_annotation] = units::annotation_of(former);
+        });
+    co_await loop_.sleep_for(20min);
+    EXPECT_EQ(moved(), "3");
+    EXPECT_NE(order_at(1), "") << "what does nothing stays, and is told";
+    brake("off", "");
+    co_await loop_.sleep_for(20min);
+    EXPECT_EQ(moved(), "2 3");
   });
 }
 

@@ -30,6 +30,9 @@ enum class rule : std::uint8_t {
   skew_way,           // what other nodes come back with counts
   skew_halt,          // known after the first node, the pool halts
   brake_pools,        // the brake is asked before a plan and before each step
+  speed,              // so is the speed limit
+  speed_cluster,      // that of the cluster beside that of the fleet
+  speed_start,        // a process that starts has nothing left to begin with
   // of placed charts
   fingerprint_last,    // it is noted once the release is deployed
   recovery,            // a pending release that no process works on is ended, and goes on

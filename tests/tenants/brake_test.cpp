@@ -78,6 +78,23 @@ TEST(BrakedTenant, AnOperationUnderWayIsShownAsSuchAndItsEndIsNoted) {
   EXPECT_EQ(braked(settled), "none/") << "what is as wanted waits for nothing";
 }
 
+TEST(TenantUnderASpeedLimit, WaitsForItsTime) {
+  situation s;
+  s.loaded();
+  units::stop limit;
+  limit.code = "speed-limit";
+  limit.sentence = "as many changes began as may";
+  limit.asked_again = "2026-11-21T12:00:30Z";
+  limit.again_in = std::chrono::seconds(30);
+  s.world.braked = limit;
+  const tenant_plan p = s.plan();
+  EXPECT_EQ(placed::name_of(p.next), "none");
+  ASSERT_TRUE(p.hold);
+  EXPECT_EQ(p.hold->code, "speed-limit");
+  EXPECT_EQ(p.hold->asked_again, "2026-11-21T12:00:30Z");
+  EXPECT_EQ(p.again_in, std::chrono::seconds(30));
+}
+
 TEST(BrakedDeployment, EveryStepThatBeginsSomethingWaits) {
   deployment_world w;
   krypton_deployment d;

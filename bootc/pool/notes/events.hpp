@@ -60,6 +60,11 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
      "runs the image does; the node counts"},
     {"DaemonsHalted", k8s::event_severity::warning, "DaemonSet",
      "no further pod of the daemon is replaced: the note names the new one that is not ready"},
+    {"BrakeOverridden", k8s::event_severity::warning, "BootcNodePool",
+     "a person's order lets the pool go on although the brake is on, or over the speed limit; the "
+     "note says whose, why and until when"},
+    {"OverrideVoid", k8s::event_severity::warning, "BootcNodePool",
+     "an order to override the brake does nothing; the note says why"},
     {"InvalidApproval", k8s::event_severity::warning, "BootcNodePool",
      "bootc.dev/approve-digest is no sha256 digest"},
 });

@@ -54,8 +54,15 @@ void draft::hold_back(std::string node, const hold_code::hold_kind& kind, std::s
 }
 
 void draft::hold_for_brake(std::string node) {
-  hold_back(node, hold_code::braked, world.braked->sentence, world.braked->released_by);
-  if (plan.holds.back().code == hold_code::braked) plan.holds.back().since = world.braked->since;
+  const units::stop& why = *world.braked;
+  std::string sentence = why.sentence;
+  if (!world.override_void.empty())
+    sentence += "; the order to override it does nothing: " + world.override_void;
+  hold_back(std::move(node), *hold_code::find(why.code), std::move(sentence), why.released_by);
+  hold& said = plan.holds.back();
+  if (said.code != why.code) return;
+  said.since = why.since;
+  said.asked_again = why.asked_again;
 }
 
 member* member_named(std::vector<member>& members, std::string_view name) {

@@ -12,7 +12,11 @@ namespace bootc::planning {
 /// The plan in the making: what it is made from, what the pool asks for, what is decided so far.
 /// Lifetime: the world outlives it.
 struct draft {
-  explicit draft(const pool_world& w) : world(w), pool(w.pool) { plan.status = pool.status; }
+  explicit draft(const pool_world& w) : world(w), pool(w.pool) {
+    plan.status = pool.status;
+    plan.overrides = w.overrides;
+    if (w.braked && w.braked->again_in) look_again(w.now + *w.braked->again_in);
+  }
 
   /// One action more. It names the version of the Node or BootcNode that it was decided on.
   action& act(action_kind kind, std::string node);
@@ -30,7 +34,8 @@ struct draft {
   bool only_looks() const { return world.stale || !world.other_operator.empty(); }
   /// What is under way ends, and nothing else is done.
   bool is_braked() const { return world.braked.has_value(); }
-  /// The unit waits for the brake, unless it waits for something that comes before.
+  /// The unit waits for the brake or the speed limit, unless it waits for something that comes
+  /// before.
   void hold_for_brake(std::string node);
 
   const pool_world& world;

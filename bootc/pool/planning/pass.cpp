@@ -130,9 +130,25 @@ reactor::pausable pass::rollout() {
     told_.count(m);
   }
   told_.finish_status(members_, halt_);
+  tell_override();
   if (world.policy.look_again) draft_.look_again(*world.policy.look_again);
   draft_.plan.status_changed = !draft_.only_looks() && draft_.plan.status != draft_.pool.status;
   if (draft_.only_looks()) draft_.plan.actions.clear();
+}
+
+/// Says that an order overrides what holds the pool, or why it does not; one that is done goes.
+void pass::tell_override() {
+  const pool_world& world = draft_.world;
+  rollout_plan& plan = draft_.plan;
+  if (draft_.is_braked() && !world.override_void.empty())
+    plan.warnings.push_back(
+        {"OverrideVoid", "the order to override the brake does nothing: " + world.override_void});
+  if (world.overrides.empty()) return;
+  plan.warnings.push_back({"BrakeOverridden", world.overrides});
+  const bool is_done =
+      plan.counts.up_to_date == plan.units.size() &&
+      std::ranges::none_of(plan.actions, [](const action& a) { return begins(a); });
+  if (is_done && !plan.units.empty()) draft_.act(action_kind::end_override, std::string());
 }
 
 reactor::pausable pass::release() {
@@ -213,6 +229,7 @@ std::string_view text(action_kind k) noexcept {
     case action_kind::unshield: return "give Node back to Karpenter";
     case action_kind::cancel_drain: return "cancel drain";
     case action_kind::start_drain: return "drain Node";
+    case action_kind::end_override: return "end the override of the brake";
     case action_kind::approve: return "approve reboot";
     case action_kind::note_approval: return "note approval";
   }
@@ -266,6 +283,7 @@ bool begins(const action& a) noexcept {
     case action_kind::shield:
     case action_kind::unshield:
     case action_kind::cancel_drain:
+    case action_kind::end_override:
     case action_kind::note_approval: return false;
   }
   return true;

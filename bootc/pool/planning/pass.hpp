@@ -28,6 +28,7 @@ private:
   /// The pool is being deleted.
   reactor::pausable release();
   reactor::pausable refuse(refusal why);
+  void tell_override();
 
   draft draft_;
   membership members_;

@@ -1,5 +1,6 @@
 #include "bootc/pool/reconciler/action_patch.hpp"
 
+#include "app/api/override_order.hpp"
 #include "bootc/kinds/names.hpp"
 
 #include <boost/json/array.hpp>
@@ -176,6 +177,14 @@ json::object add_finalizer_patch(const node_pool& pool) {
 
 json::object remove_finalizer_patch(const node_pool& pool) {
   return finalizers_patch(pool, finalizers_of_others(pool));
+}
+
+json::object end_override_patch(const node_pool& pool) {
+  json::object metadata{{"resourceVersion", pool.meta.resource_version.text()}};
+  metadata["annotations"] = json::object{{units::override_annotation, nullptr}};
+  json::object patch;
+  patch["metadata"] = std::move(metadata);
+  return patch;
 }
 
 }  // namespace bootc

@@ -20,4 +20,7 @@ boost::json::object node_patch(const action& a);
 boost::json::object add_finalizer_patch(const node_pool& pool);
 boost::json::object remove_finalizer_patch(const node_pool& pool);
 
+/// The pool without its order to override the brake, on exactly this version of it.
+boost::json::object end_override_patch(const node_pool& pool);
+
 }  // namespace bootc

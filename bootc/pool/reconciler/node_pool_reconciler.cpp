@@ -184,6 +184,7 @@ awaitable<void> node_pool_reconciler::keep_to_seen_slots(pass_steps& steps) {
 
 awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::act(
     node_pool pool, rollout_plan plan) {
+  disturbed_first(plan.actions);
   pass_steps steps(plan.actions, gives_back(plan));
   if (steps.takes_slots() && !writer_.knows_every_slot()) co_await keep_to_seen_slots(steps);
   if (steps.failure() && steps.failure()->cancelled) co_return *steps.failure();

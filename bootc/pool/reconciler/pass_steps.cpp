@@ -1,6 +1,7 @@
 #include "bootc/pool/reconciler/pass_steps.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace bootc {
 
@@ -25,9 +26,22 @@ bool takes_notes(action_kind k) noexcept {
   }
 }
 
+void disturbed_first(std::vector<action>& all) {
+  std::set<std::string_view> first;
+  for (const action& a : all)
+    if (a.kind == action_kind::approve || a.kind == action_kind::start_drain) first.insert(a.node);
+  // One that takes its slot now comes after those that give theirs back.
+  for (const action& a : all)
+    if (a.kind == action_kind::take_slot) first.erase(a.node);
+  if (first.empty()) return;
+  std::set<std::string> kept(first.begin(), first.end());
+  std::ranges::stable_partition(
+      all, [&](const action& a) { return a.node.empty() || kept.contains(a.node); });
+}
+
 bool pass_steps::takes_slots() const noexcept {
-  return std::ranges::any_of(
-      actions_, [](const action& a) { return a.kind == action_kind::take_slot; });
+  return std::ranges::any_of(actions_,
+                             [](const action& a) { return a.kind == action_kind::take_slot; });
 }
 
 void pass_steps::take_no_slot(std::optional<k8s::fault> why) {

@@ -19,6 +19,11 @@ bool frees_slot(action_kind k) noexcept;
 /// Whether an action writes the node's BootcNode, so that a note may go along.
 bool takes_notes(action_kind k) noexcept;
 
+/// Puts the steps of nodes that hold a slot and go on to drain or to boot before those of all
+/// others, each node's own in their order: where only some may begin, nodes that are disturbed
+/// already come first.
+void disturbed_first(std::vector<action>& all);
+
 /// The steps of one plan in their order, as far as the server's answers let them go on.
 /// Nodes     a step that fails stops further steps of its node, never those of others.
 /// The pool  nothing goes on when a step of the pool itself, its finalizer, fails.

@@ -1,7 +1,9 @@
 #include "bootc/pool/reconciler/pool_reader.hpp"
 
 #include "app/api/assumed_targets.hpp"
+#include "app/api/override_order.hpp"
 #include "bootc/pool/assumption.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"
@@ -48,6 +50,26 @@ bool is_moving(const node_pool& p, const std::optional<tag_resolution>& tag) {
   const condition* done = find_condition(p.status.conditions, pool_condition::up_to_date);
   return !done || !done->is_true() || p.status.observed_generation != p.meta.generation ||
          (tag && tag->digest != p.status.target_digest);
+}
+
+/// That the service at work lets nodes of the pool wait for its speed limit, as it noted on one of
+/// them: what it has begun is not known in another process.
+std::optional<units::stop> noted_limit(const std::vector<std::shared_ptr<const bootc_node>>& all,
+                                       const node_pool& of) {
+  for (const auto& b : all) {
+    if (b->annotation(names::hold) != hold_code::speed_limit.code || !b->meta.owner ||
+        !(b->meta.owner.uid == of.meta.uid))
+      continue;
+    const auto noted = note_of(*b);
+    if (!noted) continue;
+    units::stop out;
+    out.code = hold_code::speed_limit.code;
+    out.sentence = noted->sentence;
+    out.released_by = noted->released_by;
+    out.since = noted->since;
+    return out;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -136,11 +158,27 @@ awaitable<bool> pool_reader::gather(std::string pool, reading& into) {
     }
   }
   if (settings_.other) world.other_operator = settings_.other->known();
-  world.braked = units::ask(settings_.brake);
+  world.braked = units::ask(settings_.brake, pool);
+  heed_override(world);
+  if (settings_.only_looks && !world.braked && world.overrides.empty())
+    world.braked = noted_limit(into.bootc_nodes, world.pool);
   world.only_looks = settings_.only_looks;
   world.now = loop_.wall();
   world.stale = settings_.is_current && !settings_.is_current();
   co_return true;
+}
+
+/// A person's order for this pool alone goes over the brake and the speed limit.
+void pool_reader::heed_override(pool_world& world) const {
+  const std::string_view noted = world.pool.meta.annotations.get(units::override_annotation);
+  if (noted.empty()) return;
+  const units::override_order order = units::read_override(noted);
+  world.override_void =
+      units::why_void(order, {world.pool.spec.image_ref,
+                              world.braked ? world.braked->brake : std::string(), loop_.wall()});
+  if (!world.override_void.empty()) return;
+  world.overrides = units::override_sentence(order);
+  world.braked.reset();
 }
 
 /// Of every image that the pool may be about to move to.

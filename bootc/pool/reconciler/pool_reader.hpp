@@ -53,6 +53,7 @@ private:
                            std::vector<std::shared_ptr<const View>>& into);  // borrowed
   /// What the pool asks for, or is assumed to.
   std::string image_of(const node_pool& pool) const;
+  void heed_override(pool_world& world) const;
   kubernetes_facts kubernetes_of(const node_pool& pool, const std::optional<tag_resolution>& tag);
   bool is_assumed(const node_pool& pool) const;
   std::string follower(const std::string& pool) const { return settings_.cluster + "/" + pool; }

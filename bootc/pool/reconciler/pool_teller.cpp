@@ -112,24 +112,28 @@ awaitable<pool_teller::noted> pool_teller::notes_of(const node_pool& pool, rollo
     if (takes_notes(a.kind)) written_anyway.insert(a.node);
   auto why = plan.holds.begin();
   std::size_t alone = 0;
-  bool has_skew = false;
+  bool has_skew = false, has_limit = false;
   for (std::size_t i = 0; i < plan.units.size(); ++i) {
     if (i % units_a_turn == units_a_turn - 1 || reactor::turn::is_over()) co_await loop_.yield();
     const unit& u = plan.units[i];
     while (why != plan.holds.end() && why->unit < u.name) ++why;
-    // Of those that the version skew holds one speaks for the pool.
-    const bool tells_skew = !has_skew && u.beyond_skew && why != plan.holds.end() &&
-                            why->unit == u.name && why->code == hold_code::version_skew;
+    const bool is_held = why != plan.holds.end() && why->unit == u.name;
+    const bootc_node* b = views_.bootc_nodes.find("", u.name);
+    // Of those that the version skew holds one speaks for the pool; so does one of those that the
+    // speed limit holds, which no other process knows.
+    const bool tells_skew =
+        !has_skew && u.beyond_skew && is_held && why->code == hold_code::version_skew;
     has_skew |= tells_skew;
-    const bool matters =
-        u.slotted || u.state == unit_state::degraded || !u.trouble.empty() || tells_skew;
-    const hold* now = matters && why != plan.holds.end() && why->unit == u.name ? &*why : nullptr;
+    const bool tells_limit = !has_limit && b && is_held && why->code == hold_code::speed_limit;
+    has_limit |= tells_limit;
+    const bool matters = u.slotted || u.state == unit_state::degraded || !u.trouble.empty() ||
+                         tells_skew || tells_limit;
+    const hold* now = matters && is_held ? &*why : nullptr;
     // What the next pass would say goes along with the slot.
     std::optional<hold> begins;
     if (u.starting && !now)
       now = &begins.emplace(u.name, std::string(hold_code::draining.code), "its drain begins",
                             std::string(hold_code::draining.released));
-    const bootc_node* b = views_.bootc_nodes.find("", u.name);
     const bool goes_along = written_anyway.contains(u.name);
     // What leaves is deleted in this pass.
     const bool leaves = now && now->code == hold_code::leaving;

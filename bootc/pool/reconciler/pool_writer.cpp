@@ -1,5 +1,6 @@
 #include "bootc/pool/reconciler/pool_writer.hpp"
 
+#include "app/api/override_order.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/news.hpp"
 #include "bootc/pool/notes/image_history.hpp"
@@ -70,7 +71,8 @@ void note_patch(k8s::own_writes& writes, const k8s::store<View>& seen, const k8s
   if (seen.find(key)) writes.wrote(key, answer.meta.uid, answer.meta.resource_version);
 }
 
-/// It was planned before the brake: to be planned again, as after a write that came too late.
+/// It was planned before the brake, or before the speed limit was reached: to be planned again, as
+/// after a write that came too late.
 k8s::fault stopped_by(const units::hold& held, const action& a) {
   k8s::fault f;
   f.code = k8s::errc::conflict;
@@ -155,10 +157,25 @@ void pool_writer::note_unanswered() {
   unknown_writes_land_by_ = loop_.now() + longest_request;
 }
 
+/// Counts the beginning, unless it is stopped. The order of a person that the plan went by may be
+/// void since.
+std::optional<units::stop> pool_writer::stops(const node_pool& pool) const {
+  const std::string& name = pool.meta.name.str();
+  if (const std::string_view noted = pool.meta.annotations.get(units::override_annotation);
+      !noted.empty()) {
+    const auto held = units::ask(brake_, name);
+    const units::override_facts now{pool.spec.image_ref, held ? held->brake : std::string(),
+                                    loop_.wall()};
+    if (units::why_void(units::read_override(noted), now).empty())
+      return units::begin(brake_, name, units::asking::overrides);
+  }
+  return units::begin(brake_, name);
+}
+
 awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool, const action& a,
                                                            json::object annotations) {
   if (begins(a))
-    if (const auto held = units::ask(brake_)) co_return stopped_by(*held, a);
+    if (const auto held = stops(pool)) co_return stopped_by(*held, a);
   const k8s::object_key key{"", a.node};
   switch (a.kind) {
     case action_kind::cancel_drain: drains_.cancel(a.node); co_return std::string();
@@ -167,9 +184,11 @@ awaitable<k8s::result<std::string>> pool_writer::carry_out(const node_pool& pool
       co_return std::string();
 
     case action_kind::add_finalizer:
-    case action_kind::remove_finalizer: {
-      json::object patch = a.kind == action_kind::add_finalizer ? add_finalizer_patch(pool)
-                                                                : remove_finalizer_patch(pool);
+    case action_kind::remove_finalizer:
+    case action_kind::end_override: {
+      json::object patch = a.kind == action_kind::add_finalizer  ? add_finalizer_patch(pool)
+                           : a.kind == action_kind::end_override ? end_override_patch(pool)
+                                                                 : remove_finalizer_patch(pool);
       const auto answer = receipt_of(co_await api_.merge_patch_text(
           node_pools(), pool.meta.key(), std::move(patch), k8s::request_options().by(manager())));
       if (!answer) co_return answer.error();

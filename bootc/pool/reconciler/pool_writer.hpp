@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace bootc {
@@ -21,7 +22,7 @@ using node_notes = std::map<std::string, boost::json::object>;
 ///           or an own one that was never answered) only the server itself says which slots are
 ///           held.
 /// Brake     is asked right before each step that begins something (begins()), however long ago it
-///           was planned.
+///           was planned; so is the speed limit, which counts the step.
 /// Lifetime  loop, client, views, drains and log outlive it.
 class pool_writer {
 public:
@@ -31,7 +32,8 @@ public:
   /// False while a view is older than what this process wrote to the pool or to its nodes.
   awaitable<bool> sees_own_writes(std::string pool);
   /// Makes a step of the pool; `annotations` go along. The version that its object has afterwards;
-  /// empty when nothing was written. Errors: errc::conflict where the brake is on.
+  /// empty when nothing was written. Errors: errc::conflict where the brake is on or the speed
+  /// limit reached.
   awaitable<k8s::result<std::string>> carry_out(const node_pool& pool, const action& a,
                                                 boost::json::object annotations);  // borrowed
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
@@ -59,6 +61,8 @@ public:
   void gone(const k8s::node& n) { node_writes_.gone(n.meta.key(), n.meta.uid); }
 
 private:
+  std::optional<units::stop> stops(const node_pool& pool) const;
+
   reactor::loop& loop_;
   k8s::client& api_;
   cluster_views views_;

@@ -57,6 +57,11 @@ bool begins(step s) noexcept {
   return true;
 }
 
+bool is_operation(step s) noexcept {
+  return s == step::install || s == step::upgrade || s == step::finish_uninstall ||
+         s == step::uninstall || s == step::leave_former_region;
+}
+
 placement_planner::placement_planner(const placement_facts& facts, placement_plan& out,
                                      const k8s::object_meta& object, reactor::wall_time created,
                                      names::owner_reference me,
@@ -78,7 +83,9 @@ void placement_planner::tell(const k8s::event_kind& what, std::string note) {
 bool placement_planner::is_stopped(step what) {
   if (!facts_.braked || !begins(what)) return false;
   out_.events.clear();
-  wait(waits_for::braked, facts_.braked->sentence, std::nullopt);
+  const bool is_speed = facts_.braked->code == units::hold_code::speed_limit.code;
+  wait(is_speed ? waits_for::speed_limit : waits_for::braked, facts_.braked->sentence,
+       facts_.braked->again_in);
   return true;
 }
 

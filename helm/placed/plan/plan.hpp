@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/api/hold.hpp"
+#include "app/api/brake.hpp"
 #include "helm/placed/plan/chart.hpp"
 #include "helm/placed/plan/release_facts.hpp"
 #include "helm/placed/plan/retries.hpp"
@@ -45,6 +45,8 @@ std::string_view name_of(step s) noexcept;
 /// Whether it begins something, or is a step on the way to that: the brake stops it. The others
 /// read, or note what has ended.
 bool begins(step s) noexcept;
+/// Whether it is carried out beside the passes, once a slot for operations is free.
+bool is_operation(step s) noexcept;
 
 /// An Event to tell.
 struct told {
@@ -69,7 +71,7 @@ struct placement_facts {
   attempt_key attempt;     // what a step of the plan is an attempt at; a failure counts for it
   nanoseconds retry_in{};  // how long `attempt` still has to wait after a failure
   operation running = operation::none;
-  std::optional<units::hold> braked;  // nothing begins; what is under way ends
+  std::optional<units::stop> braked;  // nothing begins; what is under way ends
   // Of this process:
   std::string applied;  // the fingerprint that was installed and could not be noted on the object
   reactor::wall_time deleting_namespace_since{};  // when its deletion was asked for
@@ -97,6 +99,7 @@ enum class waits_for : std::uint8_t {
   backoff,
   chart_loading,
   braked,
+  speed_limit,
 };
 
 /// What a kind of object says in its own words.
@@ -144,7 +147,8 @@ protected:
   virtual void on_let_go() {}
 
   void tell(const k8s::event_kind& what, std::string note);
-  /// Instead of a step that begins something: the plan waits for the brake, and tells of nothing.
+  /// Instead of a step that begins something: the plan waits for the brake or the speed limit, and
+  /// tells of nothing.
   bool is_stopped(step what);
   void go(step next, std::string why);
   void go_unless_waiting(step next, std::string why);

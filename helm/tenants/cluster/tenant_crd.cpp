@@ -120,7 +120,7 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
   const crd_step next =
       care_for(revision ? std::optional<std::string_view>(*revision) : std::nullopt);
   if (next == crd_step::none && is_established(**is)) co_return k8s::result<void>();
-  if (const auto held = next == crd_step::none ? std::nullopt : units::ask(brake)) {
+  if (const auto held = next == crd_step::none ? std::nullopt : units::begin(brake, name)) {
     k8s::fault f;
     f.code = k8s::errc::conflict;
     f.doing = "write " + name;
@@ -175,8 +175,8 @@ awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  //
     if (there) break;
     why.problem = there.error().message();
     if (there.error().code == k8s::errc::forbidden) why.refused = there.error();
-    if (units::ask(brake)) {
-      co_await on.loop().sleep_for(look_at_brake);
+    if (const auto held = units::ask(brake, crd_of(kind))) {
+      co_await on.loop().sleep_for(held->again_in.value_or(look_at_brake));
       continue;
     }
     if (tell_failure) tell_failure(why.problem);

@@ -68,7 +68,7 @@ private:
     out_.again_in = again;
   }
   void wait(waits_for why, std::string sentence, std::optional<nanoseconds> again) override {
-    if (why == waits_for::braked) out_.braked = facts_.braked;
+    if (why == waits_for::braked || why == waits_for::speed_limit) out_.braked = facts_.braked;
     rest(why == waits_for::backoff ? "the last attempt failed" : std::move(sentence), again);
   }
   void say(std::string_view phase, std::string_view why, std::string message) {
@@ -184,6 +184,7 @@ private:
         continue;
       if (w_.braked) {
         out_.braked = w_.braked;
+        if (w_.braked->again_in) out_.again_in = w_.braked->again_in;
         return;
       }
       if (w_.retry_in > nanoseconds(0)) {

@@ -41,6 +41,7 @@ const units::hold_kind& hold_kind_of(waits_for why) noexcept {
     case waits_for::backoff: return hold_code::backoff;
     case waits_for::chart_loading: return hold_code::chart_loading;
     case waits_for::braked: return hold_code::braked;
+    case waits_for::speed_limit: return hold_code::speed_limit;
   }
   return hold_code::backoff;
 }
@@ -82,8 +83,10 @@ private:
     out_.again_in = again;
   }
   void wait(waits_for why, std::string sentence, std::optional<nanoseconds> again) override {
-    if (why == waits_for::braked) say(happening::held, sentence);
+    const bool is_stopped = why == waits_for::braked || why == waits_for::speed_limit;
+    if (is_stopped) say(happening::held, sentence);
     hold(hold_kind_of(why), std::move(sentence), again);
+    if (is_stopped) out_.hold->asked_again = w_.braked->asked_again;
   }
   void say(happening what, std::string message) {
     out_.is = what;

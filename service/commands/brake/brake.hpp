@@ -48,6 +48,12 @@ reactor::awaitable<int> set_brake(reactor::loop& l, k8s::client& home,  // borro
 /// What goes on although the brake is on: units that move and wait for no turn.
 listing under_way(const fleet_overview& f, const std::vector<units::api>& apis, colours tint);
 
+/// A row that goes on by a person's order (`rollout … --override-brake`).
+struct overriding_row {
+  std::string cluster, api, row, sentence;
+};
+std::vector<overriding_row> overriding(const fleet_overview& f);
+
 std::vector<app::command> brake_commands();
 
 }  // namespace cli

@@ -173,6 +173,15 @@ listing under_way(const fleet_overview& f, const std::vector<units::api>& apis, 
   return out;
 }
 
+std::vector<overriding_row> overriding(const fleet_overview& f) {
+  std::vector<overriding_row> out;
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& api : c.apis)
+      for (const units::plan_row& row : api.rows)
+        if (!row.overrides.empty()) out.push_back({c.name, api.name, row.name, row.overrides});
+  return out;
+}
+
 namespace {
 
 /// What is under way is looked for while the brake is on.
@@ -185,6 +194,14 @@ reactor::awaitable<int> show_brake(reactor::loop& l, service& s, const brake_arg
   listing all = under_way(f, apis, colours_at(STDOUT_FILENO));
   around_list around;
   around.head = page(sentence_of(is)) + "\n";
+  json::array overridden;
+  for (const overriding_row& one : overriding(f)) {
+    around.head += page(one.cluster) + ": " + one.row + ": " + one.sentence + "\n";
+    overridden.push_back(json::object{
+        {"cluster", one.cluster}, {"api", one.api}, {"row", one.row}, {"reason", one.sentence}});
+  }
+  json::object says = brake_json(is);
+  if (!overridden.empty()) says["overrides"] = std::move(overridden);
   if (is.is_on && all.objects().empty()) around.tail = "nothing is under way\n";
   for (const cluster_overview& c : f.clusters)
     if (c.state != "Live" && !has_nothing(c.state))
@@ -193,7 +210,7 @@ reactor::awaitable<int> show_brake(reactor::loop& l, service& s, const brake_arg
     write_out(STDOUT_FILENO, around.head + around.tail);
     co_return success;
   }
-  co_return show_list(std::move(all), a.list, "underWay", document("Brake", brake_json(is)),
+  co_return show_list(std::move(all), a.list, "underWay", document("Brake", std::move(says)),
                       around);
 }
 

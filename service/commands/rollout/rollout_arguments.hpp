@@ -30,7 +30,9 @@ struct rollout_arguments {
   list_request list;            // which clusters, and how they are shown
   std::size_t to_revision = 0;  // undo: 0 = the one before
   bool yes = false;
-  bool force = false;  // also what another field manager has written
+  bool force = false;           // also what another field manager has written
+  bool override_brake = false;  // with `why`: these pools go on, brake or not
+  std::string why;
   bool no_lookup = false;  // set-image: also an image that the registry does not have
   std::shared_ptr<units::assumed_targets> assumed = {};  // set-image: what is planned with
   reactor::nanoseconds timeout = std::chrono::seconds(15);

@@ -1,6 +1,7 @@
 // `windlass rollout`: what a person would edit on each cluster, shown first. In one file: status
 // and the edits are shown from one plan of the same rows, and after an edit status watches them.
 #include "app/api/assumed_targets.hpp"
+#include "app/api/override_order.hpp"
 #include "app/api/target_history.hpp"
 #include "app/nearest.hpp"
 #include "app/progress.hpp"
@@ -297,6 +298,30 @@ reactor::awaitable<void> complete(rolling& r, change& one, const units::api::edi
   one.patch["metadata"] = std::move(metadata);
 }
 
+/// The order that the row goes on although the brake is on, written along with the change. It is
+/// for what the row then asks for, and for the brake that is on now.
+reactor::awaitable<void> add_override(rolling& r, change& one, std::string target) {  // borrowed
+  k8s::cluster* on = r.windlass.cluster_named(one.cluster);
+  if (!on || !one.error.empty()) co_return;
+  const units::brake_order& brake = r.windlass.brake().order();
+  if (!brake.problem.empty() && brake.version.empty()) {
+    one.error = "it is not known which brake would be overridden: " + brake.problem;
+    co_return;
+  }
+  units::override_order order;
+  order.why = r.arguments.why;
+  order.at = reactor::format_rfc3339(r.loop.wall());
+  order.target = std::move(target);
+  if (brake.is_on) order.brake = brake.version;
+  order.by = co_await user_at(r, on);
+  if (order.by.empty()) order.by = on->api().field_manager();
+  json::value& metadata = one.patch["metadata"];
+  if (!metadata.is_object()) metadata.emplace_object();
+  json::value& annotations = metadata.get_object()["annotations"];
+  if (!annotations.is_object()) annotations.emplace_object();
+  annotations.get_object()[units::override_annotation] = units::annotation_of(order);
+}
+
 /// A row of an API that can be edited, and the cluster that has it.
 struct place {
   const units::api* api;
@@ -340,6 +365,7 @@ reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  /
     one.from = units::text_at(*object, units::target_field(by));
     one.planned = at.row;
   }
+  std::string asks_now = units::text_at(*object, units::target_field(by));
   std::string outcome = outcome_of(*at.row);
   rollout_arguments wanted = r.arguments;
   if (wanted.what == verb::undo) {
@@ -361,6 +387,9 @@ reactor::awaitable<reactor::result<change>> change_of(rolling& r, place at) {  /
   note_lookup(*at.row, r.arguments, one);
   json::object found = std::move(*object);
   co_await complete(r, one, by, std::move(found), std::move(outcome));
+  if (!r.arguments.override_brake) co_return one;
+  std::string target = wanted.what == verb::set_image ? one.to : asks_now;
+  co_await add_override(r, one, std::move(target));
   co_return one;
 }
 
@@ -613,10 +642,28 @@ void add_writing(flags& f, rollout_arguments& to, const std::string& example) {
        "also where another field manager, such as Argo CD or Flux, has written the field");
   f.footer("Example:\n  " + example);
 }
+/// Of commands after which a pool moves.
+void add_override_flags(flags& f, rollout_arguments& to) {
+  f.on("--override-brake", to.override_brake,
+       "let these pools, and nothing else, go on although the brake is on, and over the speed "
+       "limit; for an hour at most, with --why");
+  f.value("--why", to.why,
+          "with --override-brake: what stands in its Event, the log and `brake "
+          "status`")
+      .takes("TEXT");
+  f.finally([&to] {
+    const bool says = to.why.find_first_not_of(" \t\r\n") != to.why.npos;
+    if (to.override_brake && !says) return std::string("--override-brake needs --why TEXT");
+    if (!to.override_brake && !to.why.empty())
+      return std::string("--why is for --override-brake alone");
+    return std::string();
+  });
+}
 void declare_pause(flags& f, rollout_arguments& to) {
   add_writing(f, to, "windlass rollout pause workers --cluster prod-eu-1 --yes");
 }
 void declare_resume(flags& f, rollout_arguments& to) {
+  add_override_flags(f, to);
   add_writing(f, to, "windlass rollout resume workers --yes");
 }
 void declare_set_image(flags& f, rollout_arguments& to) {
@@ -626,6 +673,7 @@ void declare_set_image(flags& f, rollout_arguments& to) {
   f.section("Registries, to look the image up");
   units::declare_lookup(f, to.assumed->registries);
   f.section("");
+  add_override_flags(f, to);
   add_writing(
       f, to,
       "windlass rollout set-image workers registry.example.com/os/node@sha256:… -l env=test");
@@ -636,10 +684,12 @@ void declare_history(flags& f, rollout_arguments&) {
 void declare_undo(flags& f, rollout_arguments& to) {
   f.value("--to-revision", to.to_revision, "that one of `rollout history`; else the one before")
       .takes("N");
+  add_override_flags(f, to);
   add_writing(f, to, "windlass rollout undo workers --cluster prod-eu-1 --yes");
 }
 void declare_approve(flags& f, rollout_arguments& to) {
   f.value("--digest", to.digest, "this one; else the one that is available").takes("sha256:…");
+  add_override_flags(f, to);
   add_writing(f, to, "windlass rollout approve workers --cluster prod-eu-1 --yes");
 }
 

@@ -501,6 +501,24 @@ function noteProgress() {
 
 // ---- Drawing, once per picture
 
+// A status is spoken when its words change, so they are only set where they do.
+function tell(where, words) {
+  where.hidden = !words;
+  if (where.textContent !== words) where.textContent = words;
+}
+function brakeWords(b) {
+  if (!b) return "";
+  const limits = [b.only.length ? `only of ${b.only.join(", ")}` : "", b.selector ? `only on clusters with ${b.selector}` : ""].filter(Boolean);
+  return printable(`The brake is on${b.since ? ` since ${b.since}` : ""}${b.by ? `, by ${b.by}` : ""}${b.why ? `: ${b.why}` : ""}${limits.length ? ` (${limits.join("; ")})` : ""}. ` +
+    `${b.problem ? `Its object stops everything, since ${b.problem}. ` : ""}Nothing begins, and what is under way ends; windlass brake off lets it go on.`);
+}
+function speedWords(most) {
+  const held = most ? sum([...live.clusters.values()], (c) => standing(c).codes["speed-limit"] ?? 0) : 0;
+  if (!held) return "";
+  const limits = [most.fleet ? `${number(most.fleet)} in the fleet` : "", most.cluster ? `${number(most.cluster)} on a cluster` : ""].filter(Boolean);
+  return printable(`The speed limit holds ${number(held)}: of changes, ${limits.join(" and ")} may begin in a minute. Their turn comes by itself.`);
+}
+
 let drawing = false;
 function later() {
   if (drawing) return;
@@ -525,6 +543,8 @@ function drawAll() {
     ? `As many readers as may be follow the fleet already; this page goes on as soon as one leaves.${at ? ` What it shows is of ${at}.` : ""}`
     : at ? `Not connected since ${at}. What you see is what was known then; it is tried again.` : "The service does not answer; it is tried again.");
   const f = live.fleet;
+  tell($("brake"), brakeWords(f?.brake));
+  tell($("speed"), speedWords(f?.maxChanges));
   $("logout").hidden = !f?.asksToken;
   $("totals").textContent = printable(f ? `${many(f.clusters, "cluster", "clusters")} · ${f.apis.map((a) => `${number(a.updated)} of ${many(a.total, a.unit, a.units)} updated`).join(" · ")} · ${number(f.held)} held` : "");
   shown = chosen();

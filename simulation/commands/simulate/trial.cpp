@@ -14,6 +14,7 @@
 #include "simulation/commands/simulate/trial_tenants.hpp"
 #include "simulation/commands/simulate/trial_trustees.hpp"
 #include "simulation/node_world.hpp"
+#include "simulation/speed_invariants.hpp"
 #include "simulation/tag_registry.hpp"
 
 #include <boost/json.hpp>
@@ -89,6 +90,7 @@ public:
         crashes_(loop_),
         watch_(loop_),
         brake_checks_([this] { return loop_.now(); }),
+        speed_checks_(trial_.max_changes, [this] { return loop_.now(); }),
         tasks_(loop_) {
     // In some trials what a worker does takes time, as on a machine, and may end after its caller
     // was cancelled; the others are where a missing rule shows soonest.
@@ -121,6 +123,8 @@ public:
     for (const companion* c : companions_)
       for (const std::string& v : c->violations()) out_.violations.push_back(v);
     for (const std::string& v : brake_checks_.violations()) out_.violations.push_back(v);
+    for (const std::string& v : speed_checks_.violations()) out_.violations.push_back(v);
+    out_.began = speed_checks_.seen();
     const reactor::live_counts alive = loop_.live();
     out_.left_alive = alive.tasks + alive.streams + alive.waits;
     if (!out_.is_good())
@@ -164,6 +168,7 @@ private:
     for (const auto& c : world_->clusters())
       c->api().before = [this, &c = *c](const k8s::sim::request& r) {
         if (trial_.brake_at > 0) brake_checks_.saw_request(c.name(), r, c.api());
+        if (trial_.max_changes.any()) speed_checks_.saw_request(c.name(), r, c.api());
         return disturb(r);
       };
     reactor::memory_network& net = reactor::memory_network::of(loop_);
@@ -424,6 +429,7 @@ private:
       const std::string& packs = trial_.editable.empty() ? trial_.policies : trial_.editable;
       if (!packs.empty()) o.policies.push_back(packs);
       o.packs_are_tested = tested_;
+      o.max_changes = trial_.max_changes;
       o.policy_watch.poll = 10s;  // each look reads them all, and hours pass in a second
       if (registry_) {
         bootc::registry_settings how;
@@ -496,6 +502,8 @@ private:
   void saw_write(std::size_t of, const k8s::sim::written& w) {
     for (companion* c : companions_) c->saw(of, w);
     if (trial_.brake_at > 0) brake_checks_.saw(world_->clusters()[of]->name(), w);
+    if (trial_.max_changes.any() && windlass_)
+      speed_checks_.saw(world_->clusters()[of]->name(), w);
     if (rolls_out_ && ++out_.rollout_writes == trial_.brake_at) brake();
     if (calm_ || quiet_ || crash_at_ == 0 || --crash_at_ > 0) return;
     crash_.set();
@@ -765,6 +773,7 @@ private:
   reactor::event crash_;
   reactor::task_group crashes_, watch_;
   simulation::brake_invariants brake_checks_;
+  simulation::speed_invariants speed_checks_;
   reactor::task_group tasks_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/api/speed_limit.hpp"
 #include "reactor/plain/time.hpp"
 #include "simulation/commands/simulate/companion.hpp"
 #include "simulation/fleet_file.hpp"
@@ -23,6 +24,7 @@ struct trial {
   /// The brake at home lands right after so many writes of the rollout, and is taken off some
   /// minutes later; 0: never.
   std::uint64_t brake_at = 0;
+  units::change_limits max_changes = {};
 };
 
 /// How often one hook of a pack was asked.
@@ -39,6 +41,7 @@ struct trial_outcome {
   std::uint64_t seed = 0, trace = 0, writes = 0;
   std::uint64_t rollout_writes = 0;  // since the new image was asked for
   bool braked = false;               // the brake landed
+  std::size_t began = 0;             // under a speed limit: what was begun
   std::size_t nodes = 0, updated = 0, settled_clusters = 0;
   companion::count tenants, trustees;
   std::size_t reboots = 0, moved_pods = 0, most_disrupted = 0;

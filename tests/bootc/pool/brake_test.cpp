@@ -120,5 +120,74 @@ TEST(BrakedPool, WhoOnlyLooksShowsTheDrainThatIsNoted) {
   EXPECT_EQ(braked(s), "; w1:draining");
 }
 
+/// Thirty seconds are left of the minute.
+units::stop limit_hold() {
+  units::stop out;
+  out.code = "speed-limit";
+  out.sentence = "the speed limit lets 30 changes begin in a minute in the fleet (--max-changes)";
+  out.released_by = "its turn comes";
+  out.again_in = std::chrono::seconds(30);
+  return out;
+}
+
+TEST(PoolUnderASpeedLimit, BeginsNothingAndLooksAgainAtItsTime) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.drain("w1", phase::succeeded);
+  s.member("w2", unit_state::staged);
+  s.world.braked = limit_hold();
+  const rollout_plan plan = s.plan();
+  for (const action& a : plan.actions) EXPECT_FALSE(begins(a)) << text(a.kind);
+  EXPECT_EQ(held(plan), "w1:speed-limit w2:speed-limit");
+  EXPECT_EQ(plan.holds[0].sentence, limit_hold().sentence);
+  EXPECT_EQ(plan.look_again, s.world.now + std::chrono::seconds(30));
+}
+
+TEST(PoolUnderASpeedLimit, IsLookedAtAgainAlsoWhereNothingIsHeld) {
+  situation s;
+  s.world.pool.meta.finalizers = {};  // which is to be added
+  s.world.braked = limit_hold();
+  EXPECT_EQ(s.plan().look_again, s.world.now + std::chrono::seconds(30));
+}
+
+TEST(OverriddenPool, GoesOnAndSaysWhoseOrderItIs) {
+  situation s;
+  s.member("w1", unit_state::staged);
+  s.world.overrides = "alice's order lets it go on although the brake is on: hotfix";
+  const rollout_plan plan = s.plan();
+  EXPECT_NE(steps(plan).find("take slot w1"), std::string::npos) << steps(plan);
+  EXPECT_EQ(steps(plan).find("end the override"), std::string::npos) << "it is not done";
+  EXPECT_EQ(plan.overrides, s.world.overrides);
+  ASSERT_EQ(plan.warnings.size(), 1u);
+  EXPECT_EQ(plan.warnings[0].reason, "BrakeOverridden");
+  EXPECT_EQ(plan.warnings[0].message, s.world.overrides);
+}
+
+TEST(OverriddenPool, LosesItsOrderOnceEveryNodeRunsTheImage) {
+  situation s;
+  s.member("w1", unit_state::up_to_date);
+  s.world.overrides = "an order";
+  const rollout_plan plan = s.plan();
+  EXPECT_EQ(steps(plan).find("take slot"), std::string::npos);
+  EXPECT_NE(steps(plan).find("end the override of the brake"), std::string::npos) << steps(plan);
+  for (const action& a : plan.actions) EXPECT_FALSE(begins(a));
+}
+
+TEST(OverriddenPool, SaysWhyAnOrderDoesNothing) {
+  situation s;
+  s.member("w1", unit_state::staged);
+  s.world.braked = brake_hold();
+  s.world.override_void = "it gives no reason (why)";
+  const rollout_plan plan = s.plan();
+  ASSERT_EQ(held(plan), "w1:braked");
+  EXPECT_EQ(plan.holds[0].sentence,
+            "the brake is on: a test; the order to override it does nothing: it gives no reason "
+            "(why)");
+  ASSERT_EQ(plan.warnings.size(), 1u);
+  EXPECT_EQ(plan.warnings[0].reason, "OverrideVoid");
+  s.world.braked.reset();
+  EXPECT_TRUE(s.plan().warnings.empty()) << "nothing is held";
+}
+
 }  // namespace
 }  // namespace bootc

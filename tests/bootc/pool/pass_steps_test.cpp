@@ -146,5 +146,27 @@ TEST(PassSteps, WhatAnAnswerMeans) {
   }
 }
 
+TEST(PassSteps, OfDisturbedNodesComeFirst) {
+  std::vector<action> all;
+  const auto add = [&](action_kind kind, const char* node) {
+    all.emplace_back().kind = kind;
+    all.back().node = node;
+  };
+  add(action_kind::add_finalizer, "");
+  add(action_kind::sync_spec, "w1");
+  add(action_kind::free_slot, "w2");
+  add(action_kind::approve, "w3");
+  add(action_kind::take_slot, "w4");
+  add(action_kind::cordon, "w5");
+  add(action_kind::start_drain, "w4");
+  add(action_kind::start_drain, "w5");
+  disturbed_first(all);
+  std::string order;
+  for (const action& a : all) order += std::string(text(a.kind)) + " " + a.node + "; ";
+  EXPECT_EQ(order,
+            "add finalizer ; approve reboot w3; cordon Node w5; drain Node w5; set desired image "
+            "w1; free slot w2; take slot w4; drain Node w4; ");
+}
+
 }  // namespace
 }  // namespace bootc

@@ -142,7 +142,9 @@ def evil_fleet():
     line = {"state": evil("state"), "lastError": evil("error"), "version": 1, "since": evil("since"), "labels": {evil("key"): evil("value")},
             "apis": [{"name": evil("api"), "state": evil("api-state"), "lastError": evil("api-error"), "rows": [row]}]}
     board = {"cluster/" + n: {"name": n, **line} for n in names}
-    board["fleet"] = {"version": evil("version"), "startedAt": evil("start"), "clusters": 2, "held": 1, "standsBy": False, "asksToken": True, "natures": {evil("code"): evil("nature")},
+    board["fleet"] = {"version": evil("version"), "startedAt": evil("start"), "clusters": 2, "held": 1, "standsBy": False, "asksToken": True,
+                      "brake": {"on": True, "why": evil("why"), "by": evil("by"), "since": evil("since"), "only": [evil("api")], "selector": evil("selector"), "problem": evil("problem")},
+                      "maxChanges": {"fleet": 30, "cluster": 5}, "natures": {evil("code"): evil("nature")},
                       "apis": [{"name": evil("api"), "row": evil("pool"), "rows": "pools", "unit": evil("node"), "units": evil("nodes"),
                                 "edits": {"kind": evil("kind"), "resource": evil("resource"), "approves": True}, "kubectl": evil("kubectl"), "total": 2, "updated": 1, "updating": 1, "degraded": 1}]}
     board["timeline"] = {"revision": 1, "kept": 1}
