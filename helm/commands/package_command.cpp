@@ -11,6 +11,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 
@@ -52,6 +53,17 @@ outcome<packed_file> pack(const std::string& folder, const package_options& o,
   if (auto done = reactor::store_file(out.path, *bytes); !done)
     return problem{"failed to save: " + done.error().message()};
   return out;
+}
+
+/// The time of the files in an archive, in seconds: that of $SOURCE_DATE_EPOCH where it says one, so
+/// that the same chart gives the same bytes again; else now, as Helm's.
+std::int64_t packed_at(const command_context& c) {
+  const std::string fixed = c.env("SOURCE_DATE_EPOCH");
+  std::int64_t seconds = 0;
+  const char* const end = fixed.data() + fixed.size();
+  const auto read = std::from_chars(fixed.data(), end, seconds);
+  if (!fixed.empty() && read.ec == std::errc() && read.ptr == end && seconds >= 0) return seconds;
+  return std::chrono::duration_cast<std::chrono::seconds>(c.loop.wall().time_since_epoch()).count();
 }
 
 outcome<bool> sign_file(const packed_file& p, const package_options& o,
@@ -114,8 +126,7 @@ awaitable<command_result> package_command(command_context c, words arguments) {
     if (!read) co_return std::move(out).failed(read.error().text);
     passphrase = std::move(*read);
   }
-  const auto modified =
-      std::chrono::duration_cast<std::chrono::seconds>(c.loop.wall().time_since_epoch()).count();
+  const std::int64_t modified = packed_at(c);
   for (const auto& argument : *rest) {
     std::error_code e;
     if (!fs::exists(argument, e))

@@ -1,5 +1,7 @@
 #include "policies/commands/policy_new.hpp"
 
+#include "policies/host/hooks/hook_version.hpp"
+
 #include <algorithm>
 
 namespace cli {
@@ -114,9 +116,9 @@ reactor::result<std::map<std::string, std::string>> new_pack(const std::string& 
     code += "-- " + a.name + ": " + a.about + "\n" + fields_of(a.is, 1);
   code += "--\n-- It answers a table:\n" + fields_of(h->answer, 1) +
           "\n---@type windlass.pack\nlocal pack = { name = \"" + name +
-          "\", version = \"1\", order = 100, " + declared(*h) + h->family() +
-          " = {} }\n\nfunction pack." + h->family() + "." + h->function() + "(" + arguments_of(*h) +
-          ")\n";
+          "\", version = \"1\", api = " + std::to_string(policies::hook_versions.back().number) +
+          ", order = 100, " + declared(*h) + h->family() + " = {} }\n\nfunction pack." +
+          h->family() + "." + h->function() + "(" + arguments_of(*h) + ")\n";
   if (plan || h->name == "release.map") {
     code += plan ? plan_body : map_body;
   } else {

@@ -1,5 +1,6 @@
 #include "policies/host/hook.hpp"
 
+#include "policies/host/hooks/hook_version.hpp"
 #include "policies/host/record/record.hpp"
 #include "policies/host/signals/declaration.hpp"
 
@@ -176,7 +177,16 @@ std::string reference_page(const hook_list& all) {
       "older. -->\n\n"
       "A pack answers questions, its hooks. Arguments are read-only views: a field that does not "
       "exist is an error, not "
-      "nil. What an answer may not have is refused with its place.\n\n";
+      "nil. What an answer may not have is refused with its place.\n\n"
+      "A pack says which version of the hooks it is for, `api = " +
+      std::to_string(hook_versions.back().number) +
+      "` in the table that `policy.lua` returns; one that says none is for the newest. Another one "
+      "is refused, with what changed.\n\n| version | since | what a pack has to change "
+      "|\n|---|---|---|\n";
+  for (const hook_version& v : hook_versions)
+    out += "| " + std::to_string(v.number) + (v.number < oldest_hook_version ? ", refused" : "") +
+           " | " + std::string(v.since) + " | " + std::string(v.changed) + " |\n";
+  out += "\n";
   std::set<std::string> told;
   for (const hook& h : all) {
     if (!h.is_described()) continue;
@@ -260,6 +270,7 @@ std::string editor_types(const hook_list& all) {
       "string|string[]|boolean>\n---@field objects? table<string, string|string[]|boolean>\n\n"
       "--- What policy.lua returns.\n---@class (exact) windlass.pack\n---@field name "
       "string\n---@field version? string\n"
+      "---@field api? integer the version of the hooks that it is for\n"
       "---@field order? number the lowest that applies is asked\n---@field applies? "
       "windlass.applies\n---@field signals? windlass.declared_signal[]\n";
   for (const auto& [family, hooks] : families)

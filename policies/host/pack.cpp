@@ -1,6 +1,7 @@
 #include "policies/host/pack.hpp"
 
 #include "formats/digest.hpp"
+#include "policies/host/hooks/hook_version.hpp"
 #include "reactor/loop.hpp"
 
 #include <algorithm>
@@ -134,6 +135,12 @@ result<manifest> read_manifest(const value& about) {
     if (!plain)
       return make_fault(errc::malformed, {},
                         "policy.lua: version: expected printable characters (63 at most)");
+  }
+  if (const value* api = about.find("api")) {
+    const double number = *api->if_number();
+    if (const std::string problem = version_problem(number); !problem.empty())
+      return make_fault(errc::malformed, {}, "policy.lua: api: " + problem);
+    m.api = static_cast<int>(number);
   }
   if (const value* order = about.find("order")) m.order = *order->if_number();
   if (const value* hooks = about.find("hooks")) {

@@ -42,6 +42,7 @@ struct subject {
 /// What policy.lua says about itself.
 struct manifest {
   std::string name, version;
+  int api = 0;  // the version of the hooks that it says it is for (hook_version.hpp); 0: none
   double order = 100;
   std::vector<std::string> apis;  // empty: all
   label_selector clusters, objects;

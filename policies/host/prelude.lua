@@ -339,7 +339,7 @@ globals._G = environment
 
 -- ---------------------------------------------------------------- the pack
 
-local plain_entries = { name = "string", version = "string", order = "number", applies = "table", composes = "table",
+local plain_entries = { name = "string", version = "string", api = "number", order = "number", applies = "table", composes = "table",
   signals = "table" }
 local pack
 
@@ -382,7 +382,7 @@ local function load_pack(families)
         expect(f, "function", key .. "." .. hook)
       end
     else
-      local names = { "name", "version", "order", "applies", "composes", "signals" }
+      local names = { "name", "version", "api", "order", "applies", "composes", "signals" }
       for name in pairs(families or {}) do names[#names + 1] = name end
       error("policy.lua: unknown entry '" .. tostring(key) .. "'" .. meant(key, names)
         .. "; known are " .. concat(names, ", "), 0)

@@ -32,7 +32,7 @@ local group = "confidentialcontainers.org/v1alpha1"
 
 return {
   name = "trustee",
-  version = "1",
+  version = "1", api = 2,
   order = 1000,
   composes = {
     -- A KbsConfig that is deleted waits for its Deployment, as one that the reference operator has made does.

@@ -7,4 +7,4 @@ local function admit(unit, _, _, _)
   return { admit = true }
 end
 
-return { name = "disruption/default", version = "1", order = 1000, disruption = { admit = admit } }
+return { name = "disruption/default", version = "1", api = 2, order = 1000, disruption = { admit = admit } }

@@ -59,5 +59,5 @@ local function admit(unit, peers, fleet, _)
     reason = down .. " units without a slot are down, " .. first .. " first; " .. allowed .. " may be" }
 end
 
-return { name = "disruption/guard", version = "2", order = 100, applies = { objects = { [label] = true } },
+return { name = "disruption/guard", version = "2", api = 2, order = 100, applies = { objects = { [label] = true } },
   disruption = { admit = admit } }

@@ -78,5 +78,5 @@ local function admit(_, peers, fleet, now)
   return { admit = true }
 end
 
-return { name = "disruption/signals", version = "1", order = 120, applies = { objects = { ["windlass.dev/signals"] = true } },
+return { name = "disruption/signals", version = "1", api = 2, order = 120, applies = { objects = { ["windlass.dev/signals"] = true } },
   signals = declared(), disruption = { admit = admit } }

@@ -61,5 +61,5 @@ local function admit(_, _, fleet, now)
     reason = "outside of the window " .. name .. " (" .. window.from .. " to " .. window.to .. " " .. window.zone .. ")" }
 end
 
-return { name = "disruption/windows", version = "1", order = 300, applies = { objects = { [label] = true } },
+return { name = "disruption/windows", version = "1", api = 2, order = 300, applies = { objects = { [label] = true } },
   disruption = { admit = admit } }

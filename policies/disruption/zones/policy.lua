@@ -36,6 +36,6 @@ local function admit(unit, peers, fleet, _)
     reason = called .. " '" .. group .. "' has " .. disturbed .. " of at most " .. most .. " disturbed: " .. table.concat(names, ", ") }
 end
 
-return { name = "disruption/zones", version = "1", order = 200,
+return { name = "disruption/zones", version = "1", api = 2, order = 200,
   applies = zones.max_per_zone == nil and { objects = { [most_label] = true } } or nil,
   disruption = { admit = admit } }

@@ -37,4 +37,4 @@ local function plan(units, fleet, now)
   return { start = start, holds = holds, look_again = look_again }
 end
 
-return { name = "canary", version = "1", order = 20, applies = { apis = { "bootc" } }, rollout = { plan = plan } }
+return { name = "canary", version = "1", api = 2, order = 20, applies = { apis = { "bootc" } }, rollout = { plan = plan } }

@@ -30,4 +30,4 @@ local function plan(units, fleet, now)
   return { start = start, holds = holds }
 end
 
-return { name = "zones", version = "1", order = 10, applies = { apis = { "bootc" } }, rollout = { plan = plan } }
+return { name = "zones", version = "1", api = 2, order = 10, applies = { apis = { "bootc" } }, rollout = { plan = plan } }

@@ -251,7 +251,7 @@ end
 
 return {
   name = "releases/default",
-  version = "1",
+  version = "1", api = 2,
   order = 1000,
   release = { map = map, diff = diff, gate = may_pass, bump = next_release, path = way, lifecycle = live, folder = whole,
     pin = hold, join = together, publish = published },

@@ -91,7 +91,7 @@ end
 
 return {
   name = "rollout/default",
-  version = "1",
+  version = "1", api = 2,
   -- Among several packs the lowest order that applies is asked; yours comes before any stock pack anyway.
   order = 1000,
   -- Leave `applies` out to be asked for every pool, or limit it:

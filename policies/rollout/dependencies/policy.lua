@@ -41,5 +41,5 @@ local function plan(units, fleet, _)
   return { start = start, holds = holds }
 end
 
-return { name = "rollout/dependencies", version = "1", order = 600,
+return { name = "rollout/dependencies", version = "1", api = 2, order = 600,
   applies = { objects = { ["windlass.dev/rollout"] = "dependencies" } }, rollout = { plan = plan } }

@@ -101,5 +101,5 @@ local function plan(units, fleet, now)
   return { start = start, holds = holds, look_again = look_again }
 end
 
-return { name = "rollout/waves", version = "1", order = 500,
+return { name = "rollout/waves", version = "1", api = 2, order = 500,
   applies = { objects = { ["windlass.dev/rollout"] = "waves" } }, rollout = { plan = plan } }

@@ -65,7 +65,7 @@ local function read(question) return reading.read(question.project, question.fil
 
 return {
   name = "trains/default",
-  version = "1",
+  version = "1", api = 2,
   order = 1000,
   train = { check = check, plan = plan, promote = promote, match = fitting, sources = read },
 }

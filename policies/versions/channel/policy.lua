@@ -59,5 +59,5 @@ local function resolve(unit, catalogue, now)
 end
 
 -- Asked for pools that say so by a label; versions/pinned has all the others.
-return { name = "versions/channel", version = "1", order = 500,
+return { name = "versions/channel", version = "1", api = 2, order = 500,
   applies = { objects = { ["windlass.dev/versions"] = "channel" } }, versions = { resolve = resolve } }

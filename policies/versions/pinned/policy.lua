@@ -26,4 +26,4 @@ local function resolve(unit, catalogue, _)
   return { version = version, reason = why }
 end
 
-return { name = "versions/pinned", version = "1", order = 1000, versions = { resolve = resolve } }
+return { name = "versions/pinned", version = "1", api = 2, order = 1000, versions = { resolve = resolve } }

@@ -43,8 +43,12 @@ protected:
     files["/charts/index.yaml"] = index;
   }
 
-  command_result helm(words arguments) {
+  command_result helm(words arguments, std::string epoch = {}) {
     command_result out;
+    const environment around = env();
+    const environment with_epoch = [=](std::string_view name) {
+      return name == "SOURCE_DATE_EPOCH" ? epoch : around(name);
+    };
     run([&]() -> awaitable<void> {
       told_server shop(l, "shop", 80, [&](const request& r) {
         const auto found = files.find(r.target);
@@ -52,7 +56,7 @@ protected:
       });
       command_context c{l,
                         where(),
-                        env(),
+                        with_epoch,
                         [] { return std::string("typed\n"); },
                         [](const std::string&) { return std::string("me"); },
                         [](const std::string&) { return reactor::secret("pw"); },
@@ -214,6 +218,22 @@ TEST_F(Commands, PackageAChart) {
         "repository: ''}]\n");
   EXPECT_EQ(helm({"package", path("app")}).err,
             "Error: found in Chart.yaml, but missing in charts/ directory: db\n");
+}
+
+TEST_F(Commands, PackageGivesTheSameBytesForOneSourceDateEpoch) {
+  write("app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n");
+  const auto packed_with = [&](const std::string& epoch) {
+    EXPECT_EQ(helm({"package", path("app"), "-d", folder}, epoch).exit_code, 0);
+    run([&]() -> awaitable<void> { co_await l.sleep_for(std::chrono::hours(1)); });
+    return read("app-1.0.0.tgz");
+  };
+  const std::string once = packed_with("1790000000");
+  EXPECT_EQ(packed_with("1790000000"), once);
+  EXPECT_NE(packed_with("1790000001"), once);
+  for (const char* none : {"", "-1", "soon", "17e8"}) {
+    const std::string now = packed_with(none);
+    EXPECT_NE(packed_with(none), now) << none;
+  }
 }
 
 TEST_F(Commands, FindsChartsForOtherCommands) {

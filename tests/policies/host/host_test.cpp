@@ -141,6 +141,19 @@ TEST(PolicyHost, SaysWhatIsWrongWithAFolder) {
   EXPECT_THAT(problem("return { version = '1' }"), HasSubstr("policy.lua: name: expected"));
   EXPECT_THAT(problem("return { name = 1 }"),
               HasSubstr("policy.lua: name: expected a string, got a number"));
+  EXPECT_EQ(problem("return { name = 'p', api = 2 }"), problem("return { name = 'p' }"));
+  EXPECT_THAT(problem("return { name = 'p', api = 1 }"),
+              HasSubstr("policy.lua: api: 1 is too old: this program has version 2 of the hooks; "
+                        "since 0.2.0 an empty list is written list(), and"));
+  EXPECT_THAT(
+      problem("return { name = 'p', api = 3 }"),
+      HasSubstr("policy.lua: api: 3 is newer than this program: this program has version 2"));
+  for (const char* none : {"0", "-1", "1.5", "0/0", "1/0", "1e300"})
+    EXPECT_THAT(problem("return { name = 'p', api = " + std::string(none) + " }"),
+                HasSubstr("policy.lua: api: expected a whole number from 1 on"))
+        << none;
+  EXPECT_THAT(problem("return { name = 'p', api = '2' }"),
+              HasSubstr("policy.lua: api: expected a number, got a string"));
   EXPECT_THAT(problem("return { name = 'p', rolout = {} }"),
               HasSubstr("unknown entry 'rolout', is it rollout?"));
   EXPECT_THAT(problem("return { name = 'p', rollout = { plan = 1 } }"),
