@@ -193,13 +193,13 @@ awaitable<reactor::nanoseconds> daemon_waves::look() {
     }
     older += static_cast<double>(plan->older);
     if (!plan->replace.empty())
-      if (const auto held = units::ask(options_.brake)) {
+      if (const auto held = units::ask(options_.brake, key_of(one))) {
         plan->replace.clear();
         plan->waits = held->sentence;
       }
     say(one, *plan);
-    std::string ns = text_at(one, {"metadata", "namespace"});
-    co_await replace(std::move(ns), std::move(*plan));
+    k8s::object_key of{text_at(one, {"metadata", "namespace"}), text_at(one, {"metadata", "name"})};
+    co_await replace(std::move(of), std::move(*plan));
   }
   options_.older.set(older);
   if (!sets->empty()) co_return under_way;
@@ -235,9 +235,10 @@ awaitable<k8s::result<wave_plan>> daemon_waves::plan_for(json::object daemon_set
   co_return plan_wave(facts);
 }
 
-awaitable<void> daemon_waves::replace(std::string ns, wave_plan plan) {
+awaitable<void> daemon_waves::replace(k8s::object_key of, wave_plan plan) {
   for (const daemon_pod& pod : plan.replace) {
-    k8s::object_key key{ns, pod.name};
+    if (units::begin(options_.brake, of.text())) co_return;  // the next look says why
+    k8s::object_key key{of.ns, pod.name};
     k8s::delete_options how;
     how.uid = pod.uid;
     auto gone = co_await api_.remove(k8s::resources::pods(), std::move(key), std::move(how));

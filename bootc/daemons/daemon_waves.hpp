@@ -61,7 +61,7 @@ private:
   /// When to look again.
   reactor::awaitable<reactor::nanoseconds> look();
   reactor::awaitable<k8s::result<wave_plan>> plan_for(boost::json::object daemon_set);
-  reactor::awaitable<void> replace(std::string ns, wave_plan plan);
+  reactor::awaitable<void> replace(k8s::object_key daemon_set, wave_plan plan);
   void say(const boost::json::object& daemon_set, const wave_plan& plan);
   void say_fault(const k8s::fault& why);
 
