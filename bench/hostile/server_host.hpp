@@ -60,6 +60,7 @@ private:
   reactor::nanoseconds heartbeat_;
   std::string uid_;
   std::unique_ptr<reactor::acceptor> acceptor_;
+  std::uint64_t newest_ = 1'000;  // the version of the last change of its nodes
   std::size_t nth_ = 0, lists_ = 0, open_ = 0, most_ = 0, visits_ = 0;
   reactor::task_group tasks_;
 };

@@ -26,9 +26,10 @@ using namespace std::chrono_literals;
 struct visit {
   reactor::loop& loop;
   reactor::stream& to;
-  std::string method, target;  // empty where the script has the connection from its first byte
-  std::size_t nth = 0;         // how often a script of this server ran before
-  bool again = false;          // the connection goes on with its next request
+  std::string method, target;       // empty where the script has the connection from its first byte
+  std::size_t nth = 0;              // how often a script of this server ran before
+  bool again = false;               // the connection goes on with its next request
+  std::uint64_t* newest = nullptr;  // the version that the server's lists say
 
   /// False: the client is gone.
   awaitable<bool> say(std::string bytes);

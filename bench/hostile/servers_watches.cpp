@@ -198,6 +198,7 @@ void add_watch_servers(std::vector<server>& to) {
     bool there = co_await v.say(chunked());
     for (std::uint64_t i = 1; there; ++i) {
       std::string split;
+      if (v.newest) *v.newest = 1000 + i;
       for (const char c : event("MODIFIED", "node-1", 1000 + i)) {
         split += "1\r\n";
         split += c;

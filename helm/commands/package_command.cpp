@@ -55,8 +55,8 @@ outcome<packed_file> pack(const std::string& folder, const package_options& o,
   return out;
 }
 
-/// The time of the files in an archive, in seconds: that of $SOURCE_DATE_EPOCH where it says one, so
-/// that the same chart gives the same bytes again; else now, as Helm's.
+/// The time of the files in an archive, in seconds: that of $SOURCE_DATE_EPOCH where it says one,
+/// so that the same chart gives the same bytes again; else now, as Helm's.
 std::int64_t packed_at(const command_context& c) {
   const std::string fixed = c.env("SOURCE_DATE_EPOCH");
   std::int64_t seconds = 0;

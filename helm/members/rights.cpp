@@ -113,7 +113,8 @@ std::vector<right> rights_of_service(const k8s::object_key& account) {
       {"", "kube-system"});
   add(all, "", "pods", {"get", "list"}, "to see what a drain has to move");
   add(all, "", "pods/eviction", {"create"}, "to drain a node within its disruption budgets");
-  add(all, "apps", "daemonsets", {"get"}, "to tell the pods of DaemonSets, which a drain leaves");
+  add(all, "apps", "daemonsets", {"get", "list"},
+      "to tell the pods of DaemonSets, which a drain leaves, and to upgrade the daemons");
   add(all, "", "events", {"create", "patch"}, "to say on pools and nodes what happens");
   add(all, "events.k8s.io", "events", {"create", "patch"},
       "to say on pools and nodes what happens");

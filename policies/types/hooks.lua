@@ -858,6 +858,7 @@
 ---@class (exact) windlass.pack
 ---@field name string
 ---@field version? string
+---@field api? integer the version of the hooks that it is for
 ---@field order? number the lowest that applies is asked
 ---@field applies? windlass.applies
 ---@field signals? windlass.declared_signal[]

