@@ -147,7 +147,8 @@ def overlay(folder, namespace):
     roots["all"].mkdir()
     crds = [os.path.relpath(f, roots["all"]) for f in (ROOT / "deploy/crds").glob("bootc*.yaml")]
     (roots["all"] / "kustomization.yaml").write_text(json.dumps(head | {"resources": [*crds, "../base", "../daemon"], "patches": [
-        {"target": {"kind": "RoleBinding", "name": "bootc-operator-daemon"}, "patch": json.dumps([{"op": "replace", "path": "/subjects/0/namespace", "value": f"{namespace}-daemon"}])}]}))
+        {"target": {"kind": "RoleBinding", "name": name}, "patch": json.dumps([{"op": "replace", "path": "/subjects/0/namespace", "value": of}])}
+        for name, of in (("bootc-operator-daemon$", f"{namespace}-daemon"), ("bootc-operator-daemon-waves", namespace))]}))
     kubectl("apply", "--server-side", "-f", "-", text=kubectl("kustomize", str(roots["all"]), "--load-restrictor=LoadRestrictionsNone"))
     [deployed] = get("deployments", "-n", namespace)
     if (image := deployed["spec"]["template"]["spec"]["containers"][0]["image"]) != "registry.example.net/windlass:edge":
