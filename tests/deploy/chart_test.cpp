@@ -165,10 +165,10 @@ TEST(Deploy, ValuesReachWhatTheyName) {
   const std::string digest = "sha256:" + std::string(64, 'a');
   const std::vector<row> rows = {
       {{"image.registry=,image.repository=r.example.com/windlass"},
-       {"image: \"r.example.com/windlass:0.2.0\""},
+       {"image: \"r.example.com/windlass:0.3.0\""},
        {registry}},
       {{"image.registry=localhost:5000/team"},
-       {"image: \"localhost:5000/team/windlass:0.2.0\""},
+       {"image: \"localhost:5000/team/windlass:0.3.0\""},
        {}},
       {{"image.registry=,image.repository=windlass,controller.enabled=false,daemon.enabled=false"},
        {"kind: ClusterRole"},
