@@ -1,5 +1,6 @@
 #include "releases/outlook.hpp"
 
+#include "reactor/plain/listed.hpp"
 #include "releases/hold.hpp"
 #include "releases/names.hpp"
 
@@ -21,14 +22,6 @@ std::vector<std::string> names_of(const std::vector<docs::finding>& findings,
   return ids;
 }
 
-std::string joined(const std::vector<std::string>& ids) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ids.size(), most_ids); ++i)
-    text += (i > 0 ? ", " : "") + ids[i];
-  if (ids.size() > most_ids) text += " and " + std::to_string(ids.size() - most_ids) + " more";
-  return text;
-}
-
 bool blocks(const docs::finding& f, docs::decision d) {
   return d == docs::decision::deny ? f.how == docs::severity::error : !f.blocking.empty();
 }
@@ -39,7 +32,7 @@ std::string told(const std::vector<docs::finding>& findings, docs::decision d) {
   std::vector<docs::finding> blocking;
   for (const docs::finding& f : findings)
     if (blocks(f, d)) blocking.push_back(f);
-  std::string text = joined(names_of(blocking, docs::severity::info));
+  std::string text = reactor::listed(names_of(blocking, docs::severity::info), most_ids);
   if (!blocking.empty()) text += ": " + blocking.front().subject + " " + blocking.front().why;
   return text;
 }
@@ -99,7 +92,7 @@ std::string_view text(outlook::standing s) noexcept {
 }
 
 std::string ids_of(const std::vector<docs::finding>& findings, docs::severity least) {
-  return joined(names_of(findings, least));
+  return reactor::listed(names_of(findings, least), most_ids);
 }
 
 outlook weigh(const evidence& e) {

@@ -128,19 +128,17 @@ std::optional<speed_limit::wait> speed_limit::begins(const std::string& cluster,
     began(cluster, unit, now);
     return std::nullopt;
   }
-  queue* own = nullptr;
-  if (const auto found = queues_.find(cluster); found != queues_.end()) own = &found->second;
-  const bool has_place =
-      own && std::ranges::find(own->units, unit, &place::unit) != own->units.end();
-  if (!has_place && waiting_count_ < most_waiting) {
-    if (!own) {
-      own = &queues_[cluster];
-      own->order = ++orders_;
-    }
-    own->units.push_back({unit, due});
+  const auto known = queues_.find(cluster);
+  const auto has_place = [&](queue& q) {
+    const auto mine = std::ranges::find(q.units, unit, &place::unit);
+    if (mine != q.units.end()) mine->due = due;
+    return mine != q.units.end();
+  };
+  if ((known == queues_.end() || !has_place(known->second)) && waiting_count_ < most_waiting) {
+    queue& own = queues_[cluster];
+    if (own.units.empty()) own.order = ++orders_;
+    own.units.push_back({unit, due});
     ++waiting_count_;
-  } else if (has_place) {
-    std::ranges::find(own->units, unit, &place::unit)->due = due;
   }
   return left_until(due, by, now);
 }

@@ -37,7 +37,6 @@ struct wave_plan {
   std::size_t updated = 0, older = 0;
   std::string waits;    // for what; empty: there is something to replace, or nothing is left
   bool halted = false;  // what `waits` names does not pass by itself
-  reactor::wall_time look_again = reactor::wall_time::max();
   friend bool operator==(const wave_plan&, const wave_plan&) = default;
 };
 

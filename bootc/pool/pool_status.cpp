@@ -1,5 +1,7 @@
 #include "bootc/pool/pool_status.hpp"
 
+#include "reactor/plain/listed.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -29,13 +31,7 @@ std::string progress_text(const census& c) {
 std::string joined(std::vector<std::string> names) {
   const std::size_t shown = std::min(names.size(), most_named);
   std::partial_sort(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), names.end());
-  std::string out;
-  for (std::size_t i = 0; i < shown; ++i) {
-    if (i > 0) out += ", ";
-    out += names[i];
-  }
-  if (shown < names.size()) out += " and " + std::to_string(names.size() - shown) + " more";
-  return out;
+  return reactor::listed(names, shown);
 }
 
 hold_counts counted(const std::vector<hold>& holds) {

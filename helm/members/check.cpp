@@ -3,6 +3,7 @@
 #include "helm/members/member_objects.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/listed.hpp"
 
 #include <boost/json.hpp>
 
@@ -68,13 +69,6 @@ const json::object* published(const json::value& document, const std::string& ki
       return schema.if_object();
   }
   return nullptr;
-}
-
-std::string some_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < 3; ++i) text += (i ? ", " : "") + names[i];
-  if (names.size() > 3) text += " and " + std::to_string(names.size() - 3) + " more";
-  return text;
 }
 
 struct checking {
@@ -151,7 +145,7 @@ reactor::awaitable<void> check_kinds(checking& c, check_as who) {  // borrowed
   }
   if (!missing.empty()) {
     c.say("kinds", false,
-          "older than this program: without " + some_of(missing) + "; " + bringer(who) +
+          "older than this program: without " + reactor::listed(missing, 3) + "; " + bringer(who) +
               " of this version brings them up to date");
     co_return;
   }

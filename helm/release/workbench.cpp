@@ -4,6 +4,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/listed.hpp"
 #include "reactor/plain/reason.hpp"
 
 #include <boost/json.hpp>
@@ -101,10 +102,9 @@ void workbench::tell_doubt(const record& r, const objects::object_list& left) co
                      " is not as this service noted it (written by another client, changed since, "
                      "or older than its notes): only objects with the release's annotations were "
                      "changed or deleted, and its hooks did not run";
-  for (std::size_t i = 0; i < left.size() && i < most_named; ++i)
-    text += (i ? ", " : "; left: ") + objects::describe(left[i]);
-  if (left.size() > most_named)
-    text += " and " + std::to_string(left.size() - most_named) + " more";
+  std::vector<std::string> names;
+  for (const auto& one : left) names.push_back(objects::describe(one));
+  if (!names.empty()) text += "; left: " + reactor::listed(names, most_named);
   settings.notes->tell(std::move(text));
 }
 

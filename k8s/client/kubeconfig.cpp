@@ -9,6 +9,7 @@
 #include "reactor/http/client.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/listed.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/plain/write.hpp"
 #include "reactor/system/files.hpp"
@@ -211,12 +212,9 @@ void merge(config& into, std::shared_ptr<const document> from, const std::string
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < 8; ++i) {
-    out += (i ? ", " : "") + in_quotes(names[i]);
-  }
-  if (names.size() > 8) out += " and " + std::to_string(names.size() - 8) + " more";
-  return out;
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(in_quotes(name));
+  return reactor::listed(quoted, 8);
 }
 
 const entry& chosen_context(const config& c, std::string& name) {

@@ -1,5 +1,7 @@
 #include "k8s/fleet/kubeconfig_secret.hpp"
 
+#include "reactor/plain/listed.hpp"
+
 #include <algorithm>
 
 namespace k8s {
@@ -15,9 +17,7 @@ reactor::fault no_kubeconfig(std::string source, const std::string& key,
   std::string why = "the key is empty";
   if (std::ranges::find(keys, key) == keys.end()) {
     why = keys.empty() ? "the Secret holds no keys" : "the Secret has no such key; it has ";
-    for (std::size_t i = 0; i < std::min(keys.size(), most); ++i)
-      why += (i > 0 ? ", " : "") + keys[i];
-    if (keys.size() > most) why += " and " + std::to_string(keys.size() - most) + " more";
+    why += reactor::listed(keys, most);
   }
   return reactor::make_fault(reactor::errc::not_found, std::move(source), std::move(why));
 }

@@ -1,6 +1,7 @@
 #include "helm/placed/plan/availability.hpp"
 
 #include "helm/placed/plan/drift.hpp"
+#include "reactor/plain/listed.hpp"
 
 namespace helm::placed {
 
@@ -10,7 +11,7 @@ availability judge(const std::vector<workload_facts>& all) {
     if (w.available < w.wanted)
       lacking.push_back(w.kind + "/" + w.name + " (" + std::to_string(w.available) + "/" +
                         std::to_string(w.wanted) + " available)");
-  return {lacking.empty(), named(lacking)};
+  return {lacking.empty(), reactor::listed(lacking, most_named)};
 }
 
 availability not_listed(const std::string& cause) {

@@ -1,13 +1,13 @@
 #include "helm/placed/plan/drift.hpp"
 
 #include "helm/objects/manifest_reader.hpp"
+#include "reactor/plain/listed.hpp"
 
 #include <algorithm>
 
 namespace helm::placed {
 namespace {
 
-constexpr std::size_t most_named = 20;
 constexpr double check_jitter = 0.1;
 
 bool is_checked(std::string_view api_version, std::string_view kind) noexcept {
@@ -35,18 +35,9 @@ std::vector<checked_object> checked_objects(std::span<const boost::json::object>
   return out;
 }
 
-std::string named(const std::vector<std::string>& missing) {
-  std::string out;
-  for (std::size_t i = 0; i < missing.size() && i < most_named; ++i)
-    out += (i ? ", " : "") + missing[i];
-  if (missing.size() > most_named)
-    out += " and " + std::to_string(missing.size() - most_named) + " more";
-  return out;
-}
-
 std::string drift_findings::text() const {
   std::string out = moved;
-  if (!missing.empty()) out += (out.empty() ? "" : "; ") + ("missing: " + named(missing));
+  if (!missing.empty()) out += (out.empty() ? "" : "; ") + ("missing: " + reactor::listed(missing, most_named));
   return out;
 }
 

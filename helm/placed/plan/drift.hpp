@@ -27,8 +27,8 @@ struct checked_object {
 std::vector<checked_object> checked_objects(std::span<const boost::json::object> documents,
                                             std::string_view workspace);
 
-/// "Deployment/acme/web, Service/acme/web"; of many the first 20 and how many more.
-std::string named(const std::vector<std::string>& missing);
+/// So many are named in a sentence; of more it says how many.
+inline constexpr std::size_t most_named = 20;
 
 /// What was found out about a release that is as it shall be by its annotation.
 struct drift_findings {

@@ -4,6 +4,7 @@
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "reactor/plain/listed.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <algorithm>
@@ -156,7 +157,8 @@ private:
       return rest(w_.check_problem, standard_pause);
     }
     if (!w_.missing.empty())
-      return repair(step::upgrade, "missing: " + helm::placed::named(w_.missing),
+      return repair(step::upgrade,
+                    "missing: " + reactor::listed(w_.missing, helm::placed::most_named),
                     deployment_event::repair_triggered);
     judge_workloads();
   }

@@ -64,7 +64,6 @@ TEST(DaemonWaves, WaitUntilTheWaveBeforeHasSettled) {
   f.renewed(0, 1min).renewed(1, 10s);
   EXPECT_EQ(f.replaced(), "");
   EXPECT_EQ(f.plan().waits, "the wave under way: w101");
-  EXPECT_EQ(f.plan().look_again, at_noon + 20s);
   f.renewed(1, 1min, false);
   EXPECT_EQ(f.plan().waits, "the wave under way: w101");
   EXPECT_FALSE(f.plan().halted);
@@ -96,12 +95,20 @@ TEST(DaemonWaves, SilentNodesHoldNobodyUp) {
   fleet f(6);
   f.facts.silent = {"w100", "w101", "w102"};
   f.renewed(0, 1h, false);  // new, and its node went away since
-  f.pod(1).leaving = true;  // nobody there ends it
+  f.pod(1).leaving = true;  // its kubelet is gone, so it never ends
   EXPECT_EQ(f.replaced(), "w103");
   for (std::size_t i = 3; i < 6; ++i) f.renewed(i, 1min);
   EXPECT_EQ(f.replaced(), "");
   EXPECT_EQ(f.plan().waits, "w102 is silent");
   EXPECT_FALSE(f.plan().halted);
+}
+
+TEST(DaemonWaves, ANodeWithoutADaemonIsMissedBesideSilentOnes) {
+  fleet f(10);
+  f.facts.silent = {"w100", "w101"};
+  f.facts.pods.pop_back();
+  EXPECT_EQ(f.replaced(), "");
+  EXPECT_EQ(f.plan().waits, "1 of 10 nodes has no daemon yet");
 }
 
 TEST(DaemonWaves, PodsThatDoNotRunAreFirst) {
