@@ -28,7 +28,7 @@ PROMETHEUS, KUBECTL = shutil.which("prometheus"), shutil.which("kubectl")
 ASSETS = os.environ.get("KUBEBUILDER_ASSETS")
 if ASSETS and (pathlib.Path(ASSETS) / "kubectl").exists():
     KUBECTL = str(pathlib.Path(ASSETS) / "kubectl")
-PASSWORD, SOAK, EVERY = "hunter2-of-prometheus", 6, 5
+PASSWORD, SOAK, EVERY = "hunter2-of-prometheus", 20, 5  # a soak is long beside scrape, rate and look together
 folder = pathlib.Path(tempfile.mkdtemp(prefix="windlass-signals-"))
 children = []
 
@@ -141,8 +141,9 @@ def main():
         return done.returncode, done.stdout + done.stderr
 
     def explain():
-        """Of the node whose turn is next, by name."""
-        return windlass("explain", "live-2", "--kubeconfig", kubeconfig, "--apis", "bootc")[1]
+        """Of a node that has not moved yet."""
+        waiting = next((m.name for m in machines if m.boots == 0), names[-1])
+        return windlass("explain", waiting, "--kubeconfig", kubeconfig, "--apis", "bootc")[1]
 
     rollout.kubectl("apply", "--server-side", "-f", str(ROOT / "deploy/crds"))
     shop, peer = serve(Shop), serve(Peer)
