@@ -75,6 +75,7 @@ public:
     o.does = house_.does;
     o.limits = house_.limits;
     o.brake = units::brake_on(house_, std::string(api_name), on);
+    if (house_.gates) o.gate = house_.gates(on);
     return start_on(on, std::move(o));
   }
 
@@ -162,6 +163,7 @@ units::api_setup declare_assumption(app::flags& f) {
     if (assumed->by_row.empty()) return {};
     settings s;
     set_lookup(s, assumed->registries);
+    set_labels(s, {});
     s.assumed = assumed;
     set_up(to, std::move(s));
     return {};

@@ -87,6 +87,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.tags = options_.tags;
                     s.images = options_.images;
                     s.servers = servers_ ? &*servers_ : nullptr;
+                    s.gate = options_.gate.get();
                     s.start = [this](std::string name, awaitable<void> question) {
                       if (!stopping_) tasks_.start(std::move(name), std::move(question));
                     };
@@ -147,6 +148,7 @@ awaitable<void> bootc_cluster::stop() {
   stopping_ = true;
   co_await tasks_.cancel_and_join();
   co_await controller_.stop();
+  if (options_.gate) co_await options_.gate->stop();
   if (options_.images) options_.images->leave_all(options_.name + "/");
   if (options_.tags) co_await options_.tags->leave_all(options_.name + "/");
   if (secrets_) co_await secrets_->stop();
@@ -308,9 +310,11 @@ std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::opti
   } else {
     // A command that looks asks a registry for nothing but the images that it was told to assume,
     // reads no Secret, and takes no service of ours for another operator.
-    if (!o.assumed || o.assumed->by_row.empty()) o.tags = nullptr;
+    if (!o.assumed || o.assumed->by_row.empty()) {
+      o.tags = nullptr;
+      o.images = nullptr;
+    }
     o.operator_ns.clear(), o.lease_ns.clear();
-    o.images = nullptr;
   }
   o.discovery = &on.discovery();
   o.is_current = [&on] { return on.is_live(); };

@@ -54,6 +54,7 @@ public:
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted
     units::brake_question brake;        // empty: nothing stops it
+    std::shared_ptr<units::upgrade_gate> gate = {};  // none: a newer minor is not asked about
     reactor::logger log;
     using mode = units::mode;
     mode does = mode::act;

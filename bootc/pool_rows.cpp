@@ -122,8 +122,14 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
     co_await resolve_assumed(name);
     auto now = co_await preview(name);
     auto forecast = co_await preview(name, plan_view::all_staged);
-    if (!now || !forecast) continue;
     const std::string* assumed = options_.assumed ? options_.assumed->of(name) : nullptr;
+    const reactor::steady_time until = loop_.now() + longest_resolution;
+    while (assumed && forecast && !stopping_ && loop_.now() < until &&
+           forecast->held.contains(std::string(hold_code::version_lookup.code))) {
+      co_await loop_.sleep_for(std::chrono::milliseconds(50));
+      forecast = co_await preview(name, plan_view::all_staged);
+    }
+    if (!now || !forecast) continue;
     const node_pool* asks = pool(name);
     assumption what_if;
     if (assumed && asks)

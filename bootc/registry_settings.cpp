@@ -104,6 +104,12 @@ void set_lookup(settings& to, const units::registry_lookup& said) {
   to.registries.ca_file = said.ca_file;
 }
 
+void set_labels(settings& to, const std::vector<std::string>& said) {
+  to.kubernetes_labels = said;
+  if (said.empty()) to.kubernetes_labels.assign(usual_labels.begin(), usual_labels.end());
+  if (said == std::vector<std::string>{"none"}) to.kubernetes_labels.clear();
+}
+
 settings settings_from(const registry_settings& said, const std::string& operator_ns,
                        const std::string& identity) {
   settings s;
@@ -111,10 +117,7 @@ settings settings_from(const registry_settings& said, const std::string& operato
   s.identity = identity;
   s.tag_interval = said.interval.value;
   set_lookup(s, said);
-  s.kubernetes_labels = said.kubernetes_labels;
-  if (s.kubernetes_labels.empty())
-    s.kubernetes_labels.assign(usual_labels.begin(), usual_labels.end());
-  if (s.kubernetes_labels == std::vector<std::string>{"none"}) s.kubernetes_labels.clear();
+  set_labels(s, said.kubernetes_labels);
   return s;
 }
 

@@ -29,6 +29,8 @@ reactor::result<registry_settings> with_operator_config(reactor::loop& l,
 
 /// Has registries asked so.
 void set_lookup(settings& to, const units::registry_lookup& said);
+/// Which names of images say what Kubernetes they carry: the usual ones where none are said.
+void set_labels(settings& to, const std::vector<std::string>& said);
 /// As the API takes them. `operator_ns` may be empty: the API's own.
 settings settings_from(const registry_settings& said, const std::string& operator_ns,
                        const std::string& identity);

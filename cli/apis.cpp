@@ -6,13 +6,14 @@
 #include "compose/api.hpp"
 #include "helm/tenants/api.hpp"
 #include "helm/tenants/home/deployments_api.hpp"
+#include "helm/upgrades/gated_api.hpp"
 #include "releases/api.hpp"
 
 namespace cli {
 
 std::vector<units::api> apis() {
   return {
-      bootc::api(),
+      helm::upgrades::gated(bootc::api()),
       ::releases::api(),
       ::compose::api(),
       helm::tenants::api(),

@@ -1,6 +1,6 @@
 #include "releases/outlook.hpp"
 
-#include "reactor/plain/listed.hpp"
+#include "formats/plain/listed.hpp"
 #include "releases/hold.hpp"
 #include "releases/names.hpp"
 
@@ -32,7 +32,7 @@ std::string told(const std::vector<docs::finding>& findings, docs::decision d) {
   std::vector<docs::finding> blocking;
   for (const docs::finding& f : findings)
     if (blocks(f, d)) blocking.push_back(f);
-  std::string text = reactor::listed(names_of(blocking, docs::severity::info), most_ids);
+  std::string text = formats::listed(names_of(blocking, docs::severity::info), most_ids);
   if (!blocking.empty()) text += ": " + blocking.front().subject + " " + blocking.front().why;
   return text;
 }
@@ -92,7 +92,7 @@ std::string_view text(outlook::standing s) noexcept {
 }
 
 std::string ids_of(const std::vector<docs::finding>& findings, docs::severity least) {
-  return reactor::listed(names_of(findings, least), most_ids);
+  return formats::listed(names_of(findings, least), most_ids);
 }
 
 outlook weigh(const evidence& e) {

@@ -114,7 +114,10 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     house.signals = [this](const policies::subject& about, const std::string& cluster) {
       return signals_for(about, cluster);
     };
-    if (options_.does == units::mode::act) house.speed = &speed_;
+    if (options_.does == units::mode::act) {
+      house.speed = &speed_;
+      house.gates = what.gates;
+    }
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };

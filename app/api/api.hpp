@@ -4,6 +4,7 @@
 #include "app/api/condition_kind.hpp"
 #include "app/api/plan_row.hpp"
 #include "app/api/speed_limit.hpp"
+#include "app/api/upgrade_gate.hpp"
 #include "k8s/client/event_kind.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/fleet/engagement.hpp"
@@ -85,6 +86,8 @@ struct house {
   const units::brake* brake = nullptr;
   /// How fast changes may begin, over all APIs; null: as fast as they come. Asked by brake_on().
   speed_limit* speed = nullptr;
+  /// api::gates
+  upgrade_gates gates = {};
 };
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is
@@ -178,6 +181,8 @@ struct api {
   std::vector<reactor::metric_kind> metrics = {};
   /// What its packs may answer. A hook that names other APIs in `apis` is asked by those.
   std::vector<policies::hook> hooks = {};
+  /// Asked before API servers get a newer minor of Kubernetes. Empty: nothing is.
+  upgrade_gates gates = {};
   /// Of the metrics, the gauge that shows its state on a cluster (k8s::cluster_api::state_metric).
   const reactor::metric_kind* state_metric = nullptr;
 };

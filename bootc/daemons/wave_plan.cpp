@@ -1,6 +1,6 @@
 #include "bootc/daemons/wave_plan.hpp"
 
-#include "reactor/plain/listed.hpp"
+#include "formats/plain/listed.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -45,11 +45,11 @@ wave_plan plan_wave(const wave_facts& f) {
     out.waits = unsettled.empty()
                     ? std::to_string(missing) + " of " + std::to_string(f.wanted) +
                           (missing == 1 ? " nodes has" : " nodes have") + " no daemon yet"
-                    : "the wave under way: " + reactor::listed(unsettled, most_named);
+                    : "the wave under way: " + formats::listed(unsettled, most_named);
     return out;
   }
   if (candidates.empty()) {
-    out.waits = reactor::listed(waiting, most_named);
+    out.waits = formats::listed(waiting, most_named);
     return out;
   }
   const std::size_t tenth = (f.wanted + 9) / 10;

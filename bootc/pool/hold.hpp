@@ -27,6 +27,11 @@ inline constexpr auto of_nodes = std::to_array<hold_kind>({
     {"version-lookup", hold_nature::progress,
      "the registry is asked which Kubernetes the image carries",
      "the registry answers, or fails to", "the planner"},
+    {"removed-apis", hold_nature::trouble,
+     "its image has a newer minor of Kubernetes, which breaks what the cluster uses, or that is not "
+     "known yet (--gate-removed-apis); the sentence has the first objects and the command that "
+     "lists all",
+     "they are changed or deleted, or a waiver covers them", "the planner"},
     {"draining", hold_nature::progress,
      "its pods are being evicted; the sentence names those that are left and the one that was told "
      "to end longest ago",
@@ -70,6 +75,7 @@ inline constexpr hold_kind slot_full = hold_in(of_nodes, "slot-full"),
                            control_plane = hold_in(of_nodes, "control-plane"),
                            version_skew = hold_in(of_nodes, "version-skew"),
                            version_lookup = hold_in(of_nodes, "version-lookup"),
+                           removed_apis = hold_in(of_nodes, "removed-apis"),
                            draining = hold_in(of_nodes, "draining"), pdb = hold_in(of_nodes, "pdb"),
                            drain_timeout = hold_in(of_nodes, "drain-timeout"),
                            drain_failed = hold_in(of_nodes, "drain-failed"),

@@ -1,6 +1,6 @@
 #include "bootc/pool/pool_status.hpp"
 
-#include "reactor/plain/listed.hpp"
+#include "formats/plain/listed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ std::string progress_text(const census& c) {
 std::string joined(std::vector<std::string> names) {
   const std::size_t shown = std::min(names.size(), most_named);
   std::partial_sort(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), names.end());
-  return reactor::listed(names, shown);
+  return formats::listed(names, shown);
 }
 
 hold_counts counted(const std::vector<hold>& holds) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/api/brake.hpp"
+#include "app/api/upgrade_gate.hpp"
 #include "bootc/kinds/classification.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drain_progress.hpp"
@@ -46,11 +47,20 @@ struct policy_answer {
 /// How the sentence of a hold begins when a policy failed; the fault follows.
 inline constexpr std::string_view policy_failed_text = "the policy failed: ";
 
+/// A step of API servers from 1.`from` to 1.`to`; 0 and 0: none.
+struct minor_step {
+  unsigned from = 0, to = 0;
+  friend bool operator==(const minor_step&, const minor_step&) = default;
+};
+
 /// What is known of Kubernetes' versions beside what Nodes say.
 struct kubernetes_facts {
   std::vector<std::string> servers;  // what API servers of the cluster said lately, as written
   std::map<std::string, carried_version, std::less<>> images;  // by digest
   bool are_noted = false;  // no registry is asked here: what the service noted on BootcNodes counts
+  bool are_gated = false;  // a step to a newer minor needs an answer that it breaks nothing
+  minor_step asked;        // that `answer` is about
+  units::upgrade_answer answer;
 };
 
 /// The same as people and policies are shown it; a text is empty where nothing is known.
@@ -59,6 +69,7 @@ struct kubernetes_versions {
   std::string booted_on;       // the node that says so, since it runs the target
   std::string oldest, newest;  // of the cluster's API servers
   std::string contradiction;   // a sentence: what was said of the image, and what a node runs
+  minor_step asks;             // the gate has to answer for it
 };
 
 /// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers

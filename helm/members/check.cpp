@@ -1,9 +1,9 @@
 #include "helm/members/check.hpp"
 
+#include "formats/plain/listed.hpp"
 #include "helm/members/member_objects.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/plain/listed.hpp"
 
 #include <boost/json.hpp>
 
@@ -145,7 +145,7 @@ reactor::awaitable<void> check_kinds(checking& c, check_as who) {  // borrowed
   }
   if (!missing.empty()) {
     c.say("kinds", false,
-          "older than this program: without " + reactor::listed(missing, 3) + "; " + bringer(who) +
+          "older than this program: without " + formats::listed(missing, 3) + "; " + bringer(who) +
               " of this version brings them up to date");
     co_return;
   }

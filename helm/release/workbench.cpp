@@ -1,10 +1,10 @@
 #include "helm/release/workbench.hpp"
 
+#include "formats/plain/listed.hpp"
 #include "helm/objects/listed_objects.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/plain/listed.hpp"
 #include "reactor/plain/reason.hpp"
 
 #include <boost/json.hpp>
@@ -104,7 +104,7 @@ void workbench::tell_doubt(const record& r, const objects::object_list& left) co
                      "changed or deleted, and its hooks did not run";
   std::vector<std::string> names;
   for (const auto& one : left) names.push_back(objects::describe(one));
-  if (!names.empty()) text += "; left: " + reactor::listed(names, most_named);
+  if (!names.empty()) text += "; left: " + formats::listed(names, most_named);
   settings.notes->tell(std::move(text));
 }
 

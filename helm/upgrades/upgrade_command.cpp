@@ -6,9 +6,10 @@
 #include "helm/removals/waivers.hpp"
 #include "helm/tenants/chart_children.hpp"
 #include "helm/upgrades/upgrade_arguments.hpp"
+#include "helm/upgrades/upgrade_gate.hpp"
 #include "helm/upgrades/upgrade_report.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/system/files.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
@@ -23,7 +24,8 @@ using helm::upgrades::cluster_reading;
 using helm::upgrades::unseen;
 using helm::upgrades::upgrade_report;
 
-constexpr std::size_t waiver_file_bytes = 1u << 20;
+/// A page of each is in memory.
+constexpr std::size_t clusters_at_once = 4;
 
 class upgrade_check {
 public:
@@ -49,13 +51,14 @@ public:
                         "clusters", all.size());
     upgrade_report out;
     out.to = asked_.to;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      shown.at(i);
-      cluster_reading read = co_await look_at(all, i, shown);
-      upgrade_report::cluster one{std::move(read), {all[i].labels.begin(), all[i].labels.end()}};
-      out.clusters.push_back(std::move(one));
-    }
-    shown.at(all.size());
+    out.clusters.resize(all.size());
+    std::function<reactor::awaitable<void>(std::size_t)> look =
+        [&](std::size_t i) -> reactor::awaitable<void> {
+      out.clusters[i].labels.assign(all[i].labels.begin(), all[i].labels.end());
+      out.clusters[i].read = co_await look_at(all, i, shown);
+      shown.next();
+    };
+    co_await reactor::side_by_side(all.size(), std::move(look), clusters_at_once);
     out.rows = found_.rows();
     out.left_out = found_.left_out();
     co_return outcome(std::move(out));
@@ -111,14 +114,8 @@ int show(const upgrade_report& r, const upgrade_arguments& a) {
 }
 
 int upgrade_command(const upgrade_arguments& a, const invocation& i) {
-  std::vector<helm::removals::waiver> waivers;
-  if (!a.waivers.empty()) {
-    const auto text = reactor::load_file(a.waivers, waiver_file_bytes);
-    if (!text) return complain(text.error().message());
-    auto read = helm::removals::read_waivers(*text, a.waivers);
-    if (!read) return complain(read.error().text);
-    waivers = std::move(*read);
-  }
+  const auto waivers = helm::upgrades::load_waivers(a.waivers);
+  if (!waivers) return complain(waivers.error().message());
   reactor::loop loop;
   int code = success;
   auto prepared = prepare_service(loop, a.fleet, i, code);
@@ -137,7 +134,7 @@ int upgrade_command(const upgrade_arguments& a, const invocation& i) {
   };
   run_to_end(loop, "check upgrade", work());
   if (!report) return complain(report.error());
-  report->unused_waivers = helm::removals::waive(report->rows, waivers, loop.wall());
+  report->unused_waivers = helm::removals::waive(report->rows, *waivers, loop.wall());
   return show(*report, a);
 }
 

@@ -3,13 +3,13 @@
 #include "k8s/client/kubeconfig.hpp"
 
 #include "formats/base64.hpp"
+#include "formats/plain/listed.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/certificates.hpp"
 #include "k8s/client/wiping_json.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/plain/listed.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/plain/write.hpp"
 #include "reactor/system/files.hpp"
@@ -214,7 +214,7 @@ void merge(config& into, std::shared_ptr<const document> from, const std::string
 std::string listed(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
   for (const std::string& name : names) quoted.push_back(in_quotes(name));
-  return reactor::listed(quoted, 8);
+  return formats::listed(quoted, 8);
 }
 
 const entry& chosen_context(const config& c, std::string& name) {

@@ -1,6 +1,6 @@
 #include "k8s/fleet/kubeconfig_secret.hpp"
 
-#include "reactor/plain/listed.hpp"
+#include "formats/plain/listed.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ reactor::fault no_kubeconfig(std::string source, const std::string& key,
   std::string why = "the key is empty";
   if (std::ranges::find(keys, key) == keys.end()) {
     why = keys.empty() ? "the Secret holds no keys" : "the Secret has no such key; it has ";
-    why += reactor::listed(keys, most);
+    why += formats::listed(keys, most);
   }
   return reactor::make_fault(reactor::errc::not_found, std::move(source), std::move(why));
 }

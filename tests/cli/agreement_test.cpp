@@ -194,6 +194,15 @@ const std::map<std::string, scene>& scenes() {
          s.world.kubernetes.servers = {"v1.30.0"};
          s.world.kubernetes.images[digest_of('b')] = {"v1.33.0", "label io.kubernetes.version"};
        }},
+      {"removed-apis",
+       [](situation& s) {
+         s.member("w1", unit_state::staged);
+         auto& n = s.node_named("w1");
+         n.meta.labels = with(n.meta.labels, std::string(bootc::names::control_plane_role), "");
+         s.world.kubernetes.are_gated = true;
+         s.world.kubernetes.servers = {"v1.30.0"};
+         s.world.kubernetes.images[digest_of('b')] = {"v1.31.0", "label io.kubernetes.version"};
+       }},
       {"version-lookup",
        [](situation& s) {
          s.member("w1", unit_state::staged);

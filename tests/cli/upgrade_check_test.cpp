@@ -3,6 +3,7 @@
 #include "formats/base64.hpp"
 #include "helm/release/record.hpp"
 #include "helm/upgrades/cluster_reading.hpp"
+#include "helm/upgrades/upgrade_gate.hpp"
 #include "helm/upgrades/upgrade_report.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
@@ -189,6 +190,66 @@ TEST_F(UpgradeCheck, SaysWhatItMayNotLookAtAndGoesOn) {
   const std::string text = helm::upgrades::around(r, shown).tail.text();
   EXPECT_NE(text.find("prod: not looked at: secrets"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("on 1 of 1 cluster; the answer is partial\n")) << text;
+}
+
+helm::upgrades::gate_facts facts_of(std::vector<finding> rows) {
+  helm::upgrades::gate_facts out;
+  out.read.cluster = "prod";
+  out.rows = std::move(rows);
+  out.from = 24;
+  out.to = 25;
+  return out;
+}
+finding budget(const std::string& name, int removed_in) {
+  finding f;
+  f.cluster = "prod";
+  f.ns = "shop";
+  f.kind = "PodDisruptionBudget";
+  f.name = name;
+  f.api_version = "policy/v1beta1";
+  f.removed_in = removed_in;
+  f.owner = {helm::removals::object_owner::kind::release, "shop/web"};
+  return f;
+}
+using answer = units::upgrade_answer::kind;
+
+TEST(UpgradeGate, HoldsForWhatTheStepBreaksAndNothingThatWasGoneBefore) {
+  EXPECT_EQ(helm::upgrades::judge(facts_of({budget("web", 22), budget("old", 24)}), {}, {}).is,
+            answer::fine);
+  const auto held = helm::upgrades::judge(
+      facts_of({budget("a", 25), budget("b", 25), budget("c", 25), budget("d", 25)}), {}, {});
+  EXPECT_EQ(held.is, answer::found);
+  EXPECT_EQ(held.sentence,
+            "Kubernetes 1.25 breaks what this cluster uses: shop/PodDisruptionBudget/a "
+            "(policy/v1beta1, Helm release shop/web), shop/PodDisruptionBudget/b (policy/v1beta1, "
+            "Helm release shop/web), shop/PodDisruptionBudget/c (policy/v1beta1, Helm release "
+            "shop/web) and 1 more; `windlass check upgrade --to 1.25 --cluster prod` lists all");
+  // No release removes it: a webhook without its Service.
+  EXPECT_EQ(helm::upgrades::judge(facts_of({budget("hook", 0)}), {}, {}).is, answer::found);
+}
+
+TEST(UpgradeGate, WhatCouldNotBeLookedAtIsNoPass) {
+  auto partial = facts_of({});
+  partial.read.not_seen = {{"secrets", "forbidden"}, {"metrics", "none", unseen::weight::extra}};
+  const auto held = helm::upgrades::judge(partial, {}, {});
+  EXPECT_EQ(held.is, answer::unknown);
+  EXPECT_EQ(held.sentence,
+            "it is not known what of this cluster Kubernetes 1.25 would break: secrets: forbidden; "
+            "`windlass check upgrade --to 1.25 --cluster prod` says all");
+  partial.read.not_seen.erase(partial.read.not_seen.begin());
+  EXPECT_EQ(helm::upgrades::judge(partial, {}, {}).is, answer::fine) << "metrics only add to it";
+  auto many = facts_of({});
+  many.left_out = 1;
+  EXPECT_EQ(helm::upgrades::judge(many, {}, {}).is, answer::unknown);
+}
+
+TEST(UpgradeGate, AWaiverCountsUntilItsLastDay) {
+  const auto may = *reactor::parse_rfc3339("2027-05-01T00:00:00Z"),
+             june = *reactor::parse_rfc3339("2027-06-01T00:00:00Z");
+  const std::vector<helm::removals::waiver> until_may = {
+      {"*", "shop/*/*", "policy/v1beta1", "the chart moves", "2027-05-31"}};
+  EXPECT_EQ(helm::upgrades::judge(facts_of({budget("a", 25)}), until_may, may).is, answer::fine);
+  EXPECT_EQ(helm::upgrades::judge(facts_of({budget("a", 25)}), until_may, june).is, answer::found);
 }
 
 TEST_F(UpgradeCheck, ToldOfMetricsAloneTheAnswerIsWhole) {

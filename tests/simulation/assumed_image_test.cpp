@@ -2,6 +2,7 @@
 // what it says once the pool asks for it.
 #include "app/api/assumed_targets.hpp"
 #include "bootc/api.hpp"
+#include "bootc/registry_settings.hpp"
 #include "cli/apis.hpp"
 #include "reactor/loop.hpp"
 #include "service/overview/overview.hpp"
@@ -46,6 +47,7 @@ struct fleet {
     auto images = std::make_shared<units::assumed_targets>();
     images->by_row = std::move(assumed);
     s.assumed = images;
+    bootc::set_labels(s, {});
     bootc::set_up(units::named(o.apis, "bootc"), std::move(s));
     cli::service looking(loop, std::move(o), reactor::logger());
     auto started = co_await looking.start();
@@ -137,6 +139,40 @@ TEST(AssumedImage, WritesNothingAndTellsWhatIsFetchedInHowManySteps) {
     EXPECT_EQ(all.size(), f.world->pools().size());
     for (const std::string& one : all)
       EXPECT_NE(one.find("5 nodes fetch it; 5 nodes boot it in "), std::string::npos) << one;
+  });
+}
+
+/// A registry whose every image carries a Kubernetes that is newer than the API servers.
+class newer_image final : public registry::tag_source {
+public:
+  registry::awaitable<registry::answer<std::string>> digest_of(
+      registry::image_ref of, std::string, std::shared_ptr<const registry::pull_secret>) override {
+    co_return of.digest;
+  }
+  registry::awaitable<registry::answer<registry::image_labels>> labels_of(
+      registry::image_ref, std::shared_ptr<const registry::pull_secret>) override {
+    registry::image_labels all;
+    all["io.kubernetes.version"] = "v1.99.0";
+    co_return all;
+  }
+};
+
+TEST(AssumedImage, ThatNoNodeHasSeenIsLookedUpForItsKubernetes) {
+  newer_image images;
+  fleet f(5);
+  f.go([&]() -> awaitable<void> {
+    co_await f.act(20s);
+    std::map<std::string, std::string> workers{{"workers", std::string(simulation::new_image)}};
+    const auto planned = co_await f.look(std::move(workers), &images);
+    std::size_t held = 0;
+    for (const cli::cluster_overview& c : planned.clusters)
+      for (const cli::api_overview& a : c.apis)
+        for (const units::plan_row& r : a.rows) {
+          EXPECT_TRUE(r.start.empty()) << "nobody goes first";
+          held += static_cast<std::size_t>(
+              std::ranges::count(r.forecast, "version-skew", &units::hold::code));
+        }
+    EXPECT_EQ(held, f.world->node_count());
   });
 }
 

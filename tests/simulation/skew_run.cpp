@@ -2,9 +2,13 @@
 
 #include "bootc/api.hpp"
 #include "cli/apis.hpp"
+#include "formats/base64.hpp"
+#include "helm/release/record.hpp"
+#include "helm/upgrades/upgrade_gate.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/objects/json.hpp"
 #include "reactor/loop.hpp"
+#include "service/overview/overview.hpp"
 #include "service/service.hpp"
 #include "simulation/node_world.hpp"
 
@@ -145,15 +149,34 @@ public:
     s.tags = &registry;
     s.kubernetes_labels = {std::string(label)};
     bootc::set_up(units::named(o.apis, "bootc"), std::move(s));
+    units::named(o.apis, "bootc").gates = gates;
     cli::service windlass(loop, std::move(o), reactor::logger());
     (void)co_await windlass.start();
     co_await loop.sleep_for(time);
     co_await windlass.stop();
   }
+  /// Why the first held node of the pool waits, as a command says it.
+  reactor::awaitable<std::string> look(std::string pool) {
+    cli::service_options o = cli::with_all_apis();
+    o.home = world->home();
+    o.does = units::mode::look;
+    cli::service looking(loop, std::move(o), reactor::logger());
+    (void)co_await looking.start();
+    const cli::fleet_overview f =
+        co_await cli::look_at(looking, loop, std::string(), loop.now() + 15s);
+    co_await looking.stop();
+    for (const cli::cluster_overview& c : f.clusters)
+      for (const cli::api_overview& a : c.apis)
+        for (const units::plan_row& r : a.rows)
+          if (r.name == pool && !r.holds.empty())
+            co_return r.holds.front().code + ": " + r.holds.front().sentence;
+    co_return std::string();
+  }
 
   reactor::loop loop;
   std::unique_ptr<node_world> world;
   labels_by_digest registry{loop};
+  units::upgrade_gates gates;
   invariants judge{"skew"};
 
 private:
@@ -195,6 +218,54 @@ skew_outcome run_skewed(std::uint64_t seed) {
     }
     out.reboots = w.world->reboots();
     for (const std::string& one : w.judge.violations()) out.violations.push_back(one);
+    co_await w.world->stop();
+    w.loop.stop();
+  });
+  w.loop.run();
+  return out;
+}
+
+gated_outcome run_gated(const std::string& waivers) {
+  skew_world w(7, 3, 0);
+  w.gates = helm::upgrades::gates_with(waivers);
+  gated_outcome out;
+  reactor::task_group tasks(w.loop);
+  tasks.start("gate", [&]() -> reactor::awaitable<void> {
+    w.begin(24);
+    out.planes = w.world->node_count();
+    for (const std::string_view image : {old_image, new_image}) {
+      const std::string carries = skew_world::version(image == old_image ? 24 : 25);
+      w.registry.says[digest_in(image)] = carries;
+      w.world->carry(image, carries);
+    }
+    helm::release::record r;
+    r.name = "policies";
+    r.ns = "default";
+    r.revision = 1;
+    r.state = helm::release::status::deployed;
+    r.manifest = "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\nmetadata: {name: strict}\n";
+    w.cluster().api().put(
+        {{"apiVersion", "v1"},
+         {"kind", "Secret"},
+         {"type", "helm.sh/release.v1"},
+         {"metadata",
+          {{"name", helm::release::storage_name("policies", 1)},
+           {"namespace", "default"},
+           {"labels",
+            {{"owner", "helm"}, {"name", "policies"}, {"status", "deployed"}, {"version", "1"}}}}},
+         {"data", {{"release", formats::encode_base64(*helm::release::encode_record(r))}}}});
+    co_await w.work(1min);
+    w.set_image("planes", new_image);
+    co_await w.work(1h);
+    out.went_before = w.world->reboots();
+    for (const json::object& o : w.cluster().api().list("node.bootc.dev", "bootcnodes"))
+      if (const auto says = k8s::sim::text(o, {"metadata", "annotations", "windlass.dev/hold-reason"});
+          !says.empty())
+        out.says = says;
+    out.shown = co_await w.look("planes");
+    w.cluster().api().erase("", "secrets", "default", helm::release::storage_name("policies", 1));
+    co_await w.work(1h);
+    out.went_after = w.world->reboots();
     co_await w.world->stop();
     w.loop.stop();
   });

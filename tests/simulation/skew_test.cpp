@@ -2,6 +2,8 @@
 // chance: no node comes back beyond the version skew, and what may move does.
 #include "tests/simulation/skew_run.hpp"
 
+#include "tests/reactor/temporary_folder.hpp"
+
 #include <gtest/gtest.h>
 
 namespace simulation {
@@ -34,6 +36,34 @@ TEST(SkewedFleetAfterALie, TheFirstNodesWordCountsThePoolHaltsAndGoesBack) {
     EXPECT_EQ(r.on_old, r.nodes) << "seed " << seed;
     EXPECT_TRUE(r.is_told) << "seed " << seed;
   }
+}
+
+TEST(GatedFleet, NoControlPlaneMovesWhileAReleaseUsesWhatTheNewMinorRemoves) {
+  const gated_outcome r = run_gated("");
+  EXPECT_EQ(r.went_before, 0u);
+  EXPECT_EQ(r.says,
+            "Kubernetes 1.25 breaks what this cluster uses: PodSecurityPolicy/strict "
+            "(policy/v1beta1, Helm release default/policies); `windlass check upgrade --to 1.25 "
+            "--cluster cluster-001` lists all");
+  EXPECT_EQ(r.shown, "removed-apis: " + r.says);
+  EXPECT_EQ(r.went_after, r.planes) << "it was deleted";
+}
+
+TEST(GatedFleet, AWaiverLetsItGo) {
+  const reactor::temporary_folder folder;
+  const gated_outcome r = run_gated(folder.write(
+      "waivers.yaml",
+      "waivers:\n- {object: 'PodSecurityPolicy/*', api: policy/v1beta1, reason: goes with it, "
+      "until: '2999-01-01'}\n"));
+  EXPECT_EQ(r.says, "");
+  EXPECT_EQ(r.went_before, r.planes);
+}
+
+TEST(GatedFleet, WaiversThatCannotBeReadHoldIt) {
+  const gated_outcome r = run_gated("/nowhere/waivers.yaml");
+  EXPECT_EQ(r.went_before, 0u);
+  EXPECT_NE(r.says.find("PodSecurityPolicy/strict"), std::string::npos) << r.says;
+  EXPECT_EQ(r.went_after, 0u) << "what they would cover is not known";
 }
 
 }  // namespace

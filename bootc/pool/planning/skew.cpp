@@ -57,8 +57,9 @@ void skew_rule::look_at(const draft& d, const k8s::node& node, const bootc_node*
   // found out.
   if (d.world.kubernetes.are_noted && object && d.owns(*object) &&
       object->spec.desired_image == d.goal.pinned)
-    if (const auto noted = note_of(*object); noted && noted->code == hold_code::version_skew)
-      noted_ = {hold_code::version_skew, noted->sentence, noted->released_by};
+    if (const auto noted = note_of(*object))
+      for (const hold_code::hold_kind& kind : {hold_code::version_skew, hold_code::removed_apis})
+        if (noted->code == kind.code) noted_ = {kind, noted->sentence, noted->released_by};
   const auto kubelet = k8s::skew::parse_version(node.kubelet_version);
   const auto proxy = k8s::skew::parse_version(node.kube_proxy_version);
   if (kubelet && is_control_plane(node))
@@ -164,6 +165,22 @@ void skew_rule::give_reason(member& m, reason why) {
   m.skew = reasons_.size() - 1;
 }
 
+void skew_rule::judge_upgrade(draft& d, member& m) {
+  const kubernetes_facts& facts = d.world.kubernetes;
+  const auto oldest = k8s::skew::parse_version(d.plan.kubernetes.oldest);
+  if (!facts.are_gated || !is_control_plane(*m.node) || !oldest ||
+      image_->is.minor <= oldest->minor)
+    return;
+  const minor_step step{oldest->minor, image_->is.minor};
+  d.plan.kubernetes.asks = step;
+  const units::upgrade_answer& said = facts.answer;
+  if (facts.asked != step)
+    return give_reason(m, {hold_code::removed_apis, "the cluster is about to be looked at", "it was"});
+  if (said.is == units::upgrade_answer::kind::fine) return;
+  d.look_again(d.world.now + said.again_in);
+  give_reason(m, {hold_code::removed_apis, said.sentence, said.released_by});
+}
+
 void skew_rule::judge(draft& d, member& m) {
   const bool is_there = m.object && m.object->status.booted &&
                         is_image(*m.object->status.booted, d.goal.target.digest);
@@ -178,7 +195,10 @@ void skew_rule::judge(draft& d, member& m) {
   }
   std::string broken =
       is_control_plane(*m.node) ? broken_by_control_plane(*m.node) : broken_by_worker(*m.node);
-  if (broken.empty()) return;
+  if (broken.empty()) {
+    if (!is_there) judge_upgrade(d, m);
+    return;
+  }
   d.look_again(d.world.now + look_at_servers_again);
   if (!is_there)
     return give_reason(m, {hold_code::version_skew, std::move(broken), release_of_skew});

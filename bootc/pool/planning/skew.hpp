@@ -41,6 +41,8 @@ private:
   std::string broken_by_control_plane(const k8s::node& node) const;
   std::string sentence(const k8s::skew::rule& broken, const said& beside) const;
   void give_reason(member& m, reason why);
+  /// A control-plane node that brings the first API server of a newer minor.
+  void judge_upgrade(draft& d, member& m);
 
   std::vector<said> control_planes_, servers_;
   range kubelets_, proxies_;  // of workers

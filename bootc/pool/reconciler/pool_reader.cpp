@@ -146,6 +146,10 @@ awaitable<bool> pool_reader::gather(std::string pool, reading& into) {
   }
   world.tag = tag_of(pool);
   world.kubernetes = kubernetes_of(*found, world.tag);
+  if (const auto asks = asks_.find(pool); settings_.gate && asks != asks_.end()) {
+    world.kubernetes.asked = asks->second;
+    world.kubernetes.answer = settings_.gate->ask(asks->second.from, asks->second.to);
+  }
   for (const auto& b : into.bootc_nodes) {
     // Nodes of other pools that hold a slot count with the version that they come back with.
     const std::size_t at =
@@ -186,8 +190,10 @@ kubernetes_facts pool_reader::kubernetes_of(const node_pool& pool,
                                             const std::optional<tag_resolution>& tag) {
   kubernetes_facts out;
   if (settings_.servers) out.servers = settings_.servers->seen();
-  out.are_noted = !settings_.images;
-  if (!settings_.images || pool.meta.deleting()) return out;
+  out.are_gated = settings_.gate != nullptr;
+  // Who only looks asks for images that it was told to assume.
+  out.are_noted = !settings_.images || (settings_.only_looks && !is_assumed(pool));
+  if (out.are_noted || pool.meta.deleting()) return out;
   std::shared_ptr<const registry::pull_secret> login;
   bool may_ask = static_cast<bool>(settings_.start);
   if (settings_.secrets && pool.spec.pull_secret) {
@@ -255,14 +261,27 @@ awaitable<rollout_plan> pool_reader::decide(reading& from) {
   co_return made;
 }
 
+awaitable<rollout_plan> pool_reader::first_plan(std::string pool, plan_view of) {
+  reading now;
+  const bool there = co_await gather(pool, now);
+  if (!there) {
+    asks_.erase(pool);
+    co_return rollout_plan{};
+  }
+  now.world.assume_staged = of == plan_view::all_staged;
+  rollout_plan out = co_await decide(now);
+  co_return out;
+}
+
 awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
-  rollout_plan first;
-  {
-    reading now;
-    const bool there = co_await gather(pool, now);
-    if (!there) co_return first;
-    now.world.assume_staged = of == plan_view::all_staged;
-    first = co_await decide(now);
+  rollout_plan first = co_await first_plan(pool, of);
+  const minor_step asks = first.kubernetes.asks;
+  if (asks == minor_step()) {
+    asks_.erase(pool);
+  } else if (asks_[pool] != asks) {
+    asks_[pool] = asks;
+    co_await give_back(std::move(first));
+    first = co_await first_plan(pool, of);
   }
   if (settings_.images && !first.kubernetes.booted_on.empty())
     settings_.images->note_booted(
@@ -326,7 +345,7 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
 awaitable<rollout_plan> pool_reader::plan(std::string pool, plan_view of) {
   if (settings_.other && !settings_.other->known().empty()) co_await settings_.other->look();
   if (const node_pool* p = views_.pools.find("", pool);
-      p && settings_.servers && is_moving(*p, tag_of(pool)))
+      p && settings_.servers && (is_assumed(*p) || is_moving(*p, tag_of(pool))))
     co_await settings_.servers->look();
   rollout_plan out = co_await plan_once(pool, of);
   const bool acts = !out.actions.empty() || out.status_changed;

@@ -6,6 +6,7 @@
 #include <boost/json/object.hpp>
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ private:
   awaitable<rollout_plan> plan_once(std::string pool, plan_view of);
   awaitable<bool> gather(std::string pool, reading& into);  // borrowed
   awaitable<rollout_plan> decide(reading& world);           // borrowed; uses it up
+  /// The plan before any policy is asked.
+  awaitable<rollout_plan> first_plan(std::string pool, plan_view of);
   template <class View>
   awaitable<void> copy_all(const k8s::store<View>& from, copies<View>& known,
                            std::vector<std::shared_ptr<const View>>& into);  // borrowed
@@ -62,6 +65,7 @@ private:
   cluster_views views_;
   drains& drains_;
   const reconciler_settings& settings_;
+  std::map<std::string, minor_step> asks_;  // by pool, what its last plan asks the gate
   std::size_t copied_ = 0;
   bool keep_copies_ = false, has_copies_ = false;
 };

@@ -119,10 +119,11 @@ awaitable<pool_teller::noted> pool_teller::notes_of(const node_pool& pool, rollo
     while (why != plan.holds.end() && why->unit < u.name) ++why;
     const bool is_held = why != plan.holds.end() && why->unit == u.name;
     const bootc_node* b = views_.bootc_nodes.find("", u.name);
-    // Of those that the version skew holds one speaks for the pool; so does one of those that the
-    // speed limit holds, which no other process knows.
+    // Of those that the image's Kubernetes holds one speaks for the pool; so does one of those that
+    // the speed limit holds, which no other process knows.
     const bool tells_skew =
-        !has_skew && u.beyond_skew && is_held && why->code == hold_code::version_skew;
+        !has_skew && u.beyond_skew && is_held &&
+        (why->code == hold_code::version_skew || why->code == hold_code::removed_apis);
     has_skew |= tells_skew;
     const bool tells_limit = !has_limit && b && is_held && why->code == hold_code::speed_limit;
     has_limit |= tells_limit;

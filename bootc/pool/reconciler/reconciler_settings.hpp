@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/api/brake.hpp"
+#include "app/api/upgrade_gate.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/node_figures.hpp"
 #include "bootc/pool/rollout_plan.hpp"
@@ -69,6 +70,7 @@ struct reconciler_settings {
   /// Of the process; none: no registry is asked which Kubernetes an image carries.
   image_versions* images = nullptr;
   k8s::skew::server_versions* servers = nullptr;  // of the cluster; none: no server is asked
+  units::upgrade_gate* gate = nullptr;  // the same; none: no upgrade is held for what it breaks
   /// Runs a question that outlasts the pass; empty: it is not asked.
   std::function<void(std::string name, awaitable<void> question)> start;
   tag_watcher* tags = nullptr;      // of the process; none: tags stay what they are known to be

@@ -1,7 +1,7 @@
 #include "helm/placed/plan/availability.hpp"
 
+#include "formats/plain/listed.hpp"
 #include "helm/placed/plan/drift.hpp"
-#include "reactor/plain/listed.hpp"
 
 namespace helm::placed {
 
@@ -11,7 +11,7 @@ availability judge(const std::vector<workload_facts>& all) {
     if (w.available < w.wanted)
       lacking.push_back(w.kind + "/" + w.name + " (" + std::to_string(w.available) + "/" +
                         std::to_string(w.wanted) + " available)");
-  return {lacking.empty(), reactor::listed(lacking, most_named)};
+  return {lacking.empty(), formats::listed(lacking, most_named)};
 }
 
 availability not_listed(const std::string& cause) {

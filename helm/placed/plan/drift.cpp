@@ -1,7 +1,7 @@
 #include "helm/placed/plan/drift.hpp"
 
+#include "formats/plain/listed.hpp"
 #include "helm/objects/manifest_reader.hpp"
-#include "reactor/plain/listed.hpp"
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ std::vector<checked_object> checked_objects(std::span<const boost::json::object>
 
 std::string drift_findings::text() const {
   std::string out = moved;
-  if (!missing.empty()) out += (out.empty() ? "" : "; ") + ("missing: " + reactor::listed(missing, most_named));
+  if (!missing.empty()) out += (out.empty() ? "" : "; ") + ("missing: " + formats::listed(missing, most_named));
   return out;
 }
 

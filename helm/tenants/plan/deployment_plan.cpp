@@ -1,10 +1,10 @@
 #include "helm/tenants/plan/deployment_plan.hpp"
 
+#include "formats/plain/listed.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/names.hpp"
-#include "reactor/plain/listed.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <algorithm>
@@ -158,7 +158,7 @@ private:
     }
     if (!w_.missing.empty())
       return repair(step::upgrade,
-                    "missing: " + reactor::listed(w_.missing, helm::placed::most_named),
+                    "missing: " + formats::listed(w_.missing, helm::placed::most_named),
                     deployment_event::repair_triggered);
     judge_workloads();
   }

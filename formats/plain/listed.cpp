@@ -1,8 +1,8 @@
-#include "reactor/plain/listed.hpp"
+#include "formats/plain/listed.hpp"
 
 #include <algorithm>
 
-namespace reactor {
+namespace formats {
 
 std::string listed(std::span<const std::string> names, std::size_t most) {
   std::string out;
@@ -12,4 +12,4 @@ std::string listed(std::span<const std::string> names, std::size_t most) {
   return out;
 }
 
-}  // namespace reactor
+}  // namespace formats
