@@ -405,10 +405,9 @@ def asked_for_more(world, version):
     name = world.hosts[0].name
     end = time.monotonic() + 60
     says = ""
-    # Until the server knows the field it drops it, and the rest would be an order like any other.
-    while "fetchBefore" not in world.api.patch(f"{KINDS}/bootcnodes/{name}", {"spec": {"fetchBefore": "2027-01-01"}})["spec"] and time.monotonic() < end:
-        time.sleep(0.5)
-    world.api.patch(f"{KINDS}/bootcnodes/{name}", {"spec": {"desiredImage": IMAGES[1], "desiredImageState": "Booted"}})
+    # A real server goes on for a moment with streams of the kind as it was, which leave the field out; kinds are upgraded before the service.
+    time.sleep(5)
+    world.api.patch(f"{KINDS}/bootcnodes/{name}", {"spec": {"fetchBefore": "2027-01-01", "desiredImage": IMAGES[1], "desiredImageState": "Booted"}})
     while time.monotonic() < end and "fetchBefore" not in says:
         time.sleep(0.5)
         node = world.api.get(f"{KINDS}/bootcnodes/{name}")
@@ -442,9 +441,6 @@ def main():
     count = failed = 0
     for name, play in scenarios():
         if only and only not in name:
-            continue
-        if kubeconfig and play.__name__ == "<lambda>" and "future" in name:
-            print(f"left out: {name}: a real server was not seen to keep the field of the changed kind")
             continue
         count += 1
         before, began, world = len(problems), time.monotonic(), World(kubeconfig)
