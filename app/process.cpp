@@ -6,6 +6,7 @@
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/plain/write.hpp"
+#include "reactor/system/file_limit.hpp"
 
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ int main_of(std::string_view name, int argc, char** argv,
   reactor::end_when_memory_is_lost();
   // a reader that is gone is a failed write, not the end of the process
   std::signal(SIGPIPE, SIG_IGN);
+  reactor::raise_file_limit();
   try {
     return body({argv, argv + argc});
   } catch (const std::bad_alloc&) {

@@ -145,6 +145,12 @@ reactor::awaitable<reactor::result<boost::json::object>> service::signal_secret(
   co_return std::move(*got);
 }
 
+std::size_t service::connections_wanted() const {
+  std::size_t of_one = 1;
+  for (const units::api& a : options_.apis) of_one += a.kinds.size() + 1;
+  return fleet_->clusters().size() * of_one;
+}
+
 void service::make_home() {
   k8s::cluster_options h;
   h.name = options_.home_name;

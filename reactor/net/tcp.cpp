@@ -3,6 +3,7 @@
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/metadata_address.hpp"
+#include "reactor/system/file_limit.hpp"
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
@@ -360,6 +361,8 @@ private:
     });
     error_code code;
     socket.open(to.protocol(), code);
+    if (!code && static_cast<std::size_t>(socket.native_handle()) >= most_connections())
+      code = make_error_code(boost::system::errc::too_many_files_open);
     if (code) co_return code;
     limit.set(until);
     auto [connected] = co_await socket.async_connect(to, token);

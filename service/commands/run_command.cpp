@@ -3,7 +3,9 @@
 #include "app/stop_guard.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/file_limit.hpp"
 #include "reactor/system/signals.hpp"
+#include "reactor/task_group.hpp"
 #include "service/commands/overview_command.hpp"
 #include "service/commands/run_arguments.hpp"
 #include "service/service.hpp"
@@ -31,7 +33,23 @@ struct running {
   int exit_code = success;
 };
 
+/// Listeners, files, home, children and one question more.
+constexpr std::size_t other_files = 64;
+
+/// Once: the fleet needs more connections than the process may have.
+reactor::awaitable<void> watch_file_limit(running& r) {
+  const std::size_t limit = reactor::raise_file_limit();
+  while (r.windlass.connections_wanted() + other_files <= limit)
+    co_await r.loop.sleep_for(std::chrono::seconds(30));
+  r.log.warning(
+      "the limit of open files is too low for the fleet; raise the hard limit (ulimit -Hn, "
+      "LimitNOFILE=)",
+      {{"limit", limit}, {"wanted", r.windlass.connections_wanted() + other_files}});
+}
+
 reactor::awaitable<void> serve(running& r) {
+  reactor::task_group watched(r.loop);
+  watched.start("open files", watch_file_limit(r));
   auto started = co_await r.windlass.start();
   if (started && r.shown) started = co_await r.shown->start();
   if (!started) {
@@ -42,6 +60,7 @@ reactor::awaitable<void> serve(running& r) {
     r.log.info("stopping");
   }
   const stop_guard in_time(r.loop);
+  co_await watched.cancel_and_join();
   if (r.shown) co_await r.shown->stop();
   co_await r.windlass.stop();
   for (const auto& w : r.workers) co_await w->stop();

@@ -1,10 +1,12 @@
 #include "reactor/system/process.hpp"
 
+#include "reactor/system/file_limit.hpp"
 #include "reactor/system/signals.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -238,6 +240,19 @@ TEST(Signals, WhatWasStartedToOutliveItsTerminalDoes) {
     EXPECT_EQ(s.stopped_by(), SIGTERM);
   }
   EXPECT_EQ(::signal(SIGHUP, former), SIG_IGN);
+}
+
+TEST(FileLimit, IsRaisedToTheHardOne) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = 100;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  EXPECT_EQ(raise_file_limit(), before.rlim_max);
+  rlimit after{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
+  EXPECT_EQ(after.rlim_cur, before.rlim_max);
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace

@@ -3,8 +3,11 @@
 #include "tests/reactor/run.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/system/errc.hpp>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -115,6 +118,37 @@ TEST_F(Tcp, SetsWhatNoticesADeadPeer) {
     }
     EXPECT_EQ(found, 2);
   });
+}
+
+TEST_F(Tcp, ListenersAndFilesHaveDescriptorsLeftWhenConnectionsHaveNone) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = 120;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    std::vector<std::unique_ptr<stream>> ours;
+    for (int i = 0; i < 120; ++i) {
+      auto client = co_await l.net().connect((*listening)->local(), l.now() + 5s);
+      if (!client) {
+        EXPECT_EQ(client.error().code, boost::system::errc::too_many_files_open);
+        break;
+      }
+      ours.push_back(std::move(*client));
+    }
+    EXPECT_LT(ours.size(), 100u);
+    EXPECT_GT(ours.size(), 20u);
+    for (int i = 0; i < 8; ++i) {
+      auto server = co_await (*listening)->accept();
+      EXPECT_TRUE(server.has_value());
+      ours.push_back(std::move(*server));
+    }
+    const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    EXPECT_GE(file, 0);
+    ::close(file);
+  });
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(Tcp, AnEmptyListenerRefusesAndNamesTheEndpoint) {

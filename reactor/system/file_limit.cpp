@@ -1,0 +1,28 @@
+#include "reactor/system/file_limit.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace reactor {
+
+std::size_t raise_file_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  if (limit.rlim_cur < limit.rlim_max) {
+    rlimit raised = limit;
+    raised.rlim_cur = limit.rlim_max;
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  return limit.rlim_cur;
+}
+
+std::size_t most_connections() noexcept {
+  constexpr std::size_t reserve = 32;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return static_cast<std::size_t>(-1);
+  const std::size_t most = limit.rlim_cur;
+  return most - std::min(reserve, most / 4);
+}
+
+}  // namespace reactor
