@@ -28,7 +28,7 @@ PROMETHEUS, KUBECTL = shutil.which("prometheus"), shutil.which("kubectl")
 ASSETS = os.environ.get("KUBEBUILDER_ASSETS")
 if ASSETS and (pathlib.Path(ASSETS) / "kubectl").exists():
     KUBECTL = str(pathlib.Path(ASSETS) / "kubectl")
-PASSWORD, SOAK, EVERY = "hunter2-of-prometheus", 20, 5  # a soak is long beside scrape, rate and look together
+PASSWORD, SOAK, EVERY = "hunter2-of-prometheus", 10, 5  # a soak is long beside scrape, rate and look together
 folder = pathlib.Path(tempfile.mkdtemp(prefix="windlass-signals-"))
 children = []
 
