@@ -120,7 +120,6 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
   for (const std::string& name : names) {
     if (stopping_) break;
     co_await resolve_assumed(name);
-    auto now = co_await preview(name);
     auto forecast = co_await preview(name, plan_view::all_staged);
     const std::string* assumed = options_.assumed ? options_.assumed->of(name) : nullptr;
     const reactor::steady_time until = loop_.now() + longest_resolution;
@@ -129,6 +128,7 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
       co_await loop_.sleep_for(std::chrono::milliseconds(50));
       forecast = co_await preview(name, plan_view::all_staged);
     }
+    auto now = co_await preview(name);
     if (!now || !forecast) continue;
     const node_pool* asks = pool(name);
     assumption what_if;

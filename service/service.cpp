@@ -91,8 +91,8 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     s.origins = options_.signal_origins;
     s.ca_file = options_.signal_ca_file;
     s.read_secret = [this](std::string name) { return signal_secret(std::move(name)); };
-    signals_ = std::make_unique<signals::keeper>(
-        loop_, k8s::environment::of_process().variable, metrics_, log_, std::move(s));
+    signals_ = std::make_unique<signals::keeper>(loop_, k8s::environment::of_process().variable,
+                                                 metrics_, log_, std::move(s));
     metrics_.on_collect([this] { signals_->refresh(); });
   }
   fleet_ = std::make_unique<k8s::fleet>(loop_, std::move(f), log_);

@@ -130,9 +130,9 @@ public:
   policies::host& packs() noexcept { return packs_; }
   /// What stops its APIs: off without a home.
   const units::brake& brake() const noexcept { return brake_; }
-  /// How fast this process lets changes begin.
   /// One for each stream and one for requests, of each cluster that is known now.
   std::size_t connections_wanted() const;
+  /// How fast this process lets changes begin.
   const units::change_limits& max_changes() const noexcept { return speed_.limits(); }
   /// Others hold the Leases of all its APIs: it waits, and knows no cluster before its first Lease.
   bool stands_by() const noexcept { return options_.leader_elect && !leads_anything(); }

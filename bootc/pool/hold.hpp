@@ -28,7 +28,8 @@ inline constexpr auto of_nodes = std::to_array<hold_kind>({
      "the registry is asked which Kubernetes the image carries",
      "the registry answers, or fails to", "the planner"},
     {"removed-apis", hold_nature::trouble,
-     "its image has a newer minor of Kubernetes, which breaks what the cluster uses, or that is not "
+     "its image has a newer minor of Kubernetes, which breaks what the cluster uses, or that is "
+     "not "
      "known yet (--gate-removed-apis); the sentence has the first objects and the command that "
      "lists all",
      "they are changed or deleted, or a waiver covers them", "the planner"},

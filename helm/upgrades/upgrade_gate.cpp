@@ -8,7 +8,6 @@
 #include "reactor/plain/reason.hpp"
 #include "reactor/system/files.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/waiters.hpp"
 
 #include <algorithm>
 #include <map>
@@ -39,8 +38,8 @@ std::string told_of(const finding& f) {
 }
 
 std::string command_for(const gate_facts& f) {
-  return "`windlass check upgrade --to 1." + std::to_string(f.to) + " --cluster " +
-         f.read.cluster + "`";
+  return "`windlass check upgrade --to 1." + std::to_string(f.to) + " --cluster " + f.read.cluster +
+         "`";
 }
 
 upgrade_answer looking(unsigned to) {
@@ -102,8 +101,8 @@ private:
     }
     seen& s = known_.at(way);
     if (s.is.is != is.is || s.is.sentence != is.sentence) tell(way, is);
-    s = {std::move(is), loop_.now() + (is.is == upgrade_answer::kind::fine ? fine_serves : look_again),
-         false};
+    s = {std::move(is),
+         loop_.now() + (is.is == upgrade_answer::kind::fine ? fine_serves : look_again), false};
   }
 
   awaitable<upgrade_answer> answer(step way) {
@@ -129,8 +128,8 @@ private:
   awaitable<result<cluster_reading>> read_all(removals::findings& into) {  // borrowed
     std::string name = on_.on().name();
     reading_options usual;
-    cluster_reading read = co_await read_cluster(loop_, on_.api(), on_.discovery(),
-                                                 std::move(name), into, std::move(usual));
+    cluster_reading read = co_await read_cluster(loop_, on_.api(), on_.discovery(), std::move(name),
+                                                 into, std::move(usual));
     co_return std::move(read);
   }
 
@@ -173,8 +172,8 @@ upgrade_answer judge(gate_facts f, const std::vector<waiver>& waivers, reactor::
   if (!found.empty()) {
     const std::size_t all = found.size();
     return {upgrade_answer::kind::found,
-            minor_text(f.to) + " breaks what this cluster uses: " +
-                formats::listed(found, most_named) +
+            minor_text(f.to) +
+                " breaks what this cluster uses: " + formats::listed(found, most_named) +
                 (f.left_out > 0 ? " (of more than " + std::to_string(all) + ")" : "") + "; " +
                 command_for(f) + " lists all",
             "it is changed or deleted, or --removed-api-waivers covers it", look_again};

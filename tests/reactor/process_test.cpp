@@ -2,11 +2,11 @@
 
 #include "reactor/system/file_limit.hpp"
 #include "reactor/system/signals.hpp"
+#include "tests/reactor/low_file_limit.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -243,16 +243,11 @@ TEST(Signals, WhatWasStartedToOutliveItsTerminalDoes) {
 }
 
 TEST(FileLimit, IsRaisedToTheHardOne) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit low = before;
-  low.rlim_cur = 100;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
-  EXPECT_EQ(raise_file_limit(), before.rlim_max);
+  const low_file_limit low(100);
+  EXPECT_EQ(raise_file_limit(), low.before.rlim_max);
   rlimit after{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
-  EXPECT_EQ(after.rlim_cur, before.rlim_max);
-  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(after.rlim_cur, low.before.rlim_max);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "reactor/net/tcp.hpp"
 
+#include "tests/reactor/low_file_limit.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <boost/asio/error.hpp>
@@ -7,7 +8,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -121,11 +121,7 @@ TEST_F(Tcp, SetsWhatNoticesADeadPeer) {
 }
 
 TEST_F(Tcp, ListenersAndFilesHaveDescriptorsLeftWhenConnectionsHaveNone) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit low = before;
-  low.rlim_cur = 120;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  const low_file_limit low(120);
   run([&]() -> awaitable<void> {
     auto listening = l.net().listen({"127.0.0.1", 0});
     std::vector<std::unique_ptr<stream>> ours;
@@ -148,7 +144,6 @@ TEST_F(Tcp, ListenersAndFilesHaveDescriptorsLeftWhenConnectionsHaveNone) {
     EXPECT_GE(file, 0);
     ::close(file);
   });
-  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(Tcp, AnEmptyListenerRefusesAndNamesTheEndpoint) {

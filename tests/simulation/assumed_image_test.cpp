@@ -168,7 +168,7 @@ TEST(AssumedImage, ThatNoNodeHasSeenIsLookedUpForItsKubernetes) {
     for (const cli::cluster_overview& c : planned.clusters)
       for (const cli::api_overview& a : c.apis)
         for (const units::plan_row& r : a.rows) {
-          EXPECT_TRUE(r.start.empty()) << "nobody goes first";
+          EXPECT_TRUE(r.start.empty()) << "no node goes first";
           held += static_cast<std::size_t>(
               std::ranges::count(r.forecast, "version-skew", &units::hold::code));
         }

@@ -259,7 +259,8 @@ gated_outcome run_gated(const std::string& waivers) {
     co_await w.work(1h);
     out.went_before = w.world->reboots();
     for (const json::object& o : w.cluster().api().list("node.bootc.dev", "bootcnodes"))
-      if (const auto says = k8s::sim::text(o, {"metadata", "annotations", "windlass.dev/hold-reason"});
+      if (const auto says =
+              k8s::sim::text(o, {"metadata", "annotations", "windlass.dev/hold-reason"});
           !says.empty())
         out.says = says;
     out.shown = co_await w.look("planes");

@@ -1,8 +1,7 @@
 // Fleets whose clusters have control planes and workers move to releases that name a Kubernetes by
 // chance: no node comes back beyond the version skew, and what may move does.
-#include "tests/simulation/skew_run.hpp"
-
 #include "tests/reactor/temporary_folder.hpp"
+#include "tests/simulation/skew_run.hpp"
 
 #include <gtest/gtest.h>
 

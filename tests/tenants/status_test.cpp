@@ -272,7 +272,8 @@ TEST(TenantDrift, LooksForWhatTheReleaseMustHaveInItsNamespace) {
 TEST(TenantDrift, NamesTheFirstTwenty) {
   std::vector<std::string> many;
   for (int i = 0; i < 25; ++i) many.push_back("ConfigMap/acme/c" + std::to_string(i));
-  EXPECT_TRUE(formats::listed(many, helm::placed::most_named).ends_with("ConfigMap/acme/c19 and 5 more"));
+  EXPECT_TRUE(
+      formats::listed(many, helm::placed::most_named).ends_with("ConfigMap/acme/c19 and 5 more"));
   EXPECT_EQ(formats::listed(std::vector<std::string>{"A/b/c"}, 1), "A/b/c");
   drift_findings f;
   f.missing = {"A/b/c"};

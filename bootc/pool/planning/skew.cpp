@@ -175,7 +175,8 @@ void skew_rule::judge_upgrade(draft& d, member& m) {
   d.plan.kubernetes.asks = step;
   const units::upgrade_answer& said = facts.answer;
   if (facts.asked != step)
-    return give_reason(m, {hold_code::removed_apis, "the cluster is about to be looked at", "it was"});
+    return give_reason(m,
+                       {hold_code::removed_apis, "the cluster is about to be looked at", "it was"});
   if (said.is == units::upgrade_answer::kind::fine) return;
   d.look_again(d.world.now + said.again_in);
   give_reason(m, {hold_code::removed_apis, said.sentence, said.released_by});

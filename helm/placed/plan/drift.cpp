@@ -37,7 +37,8 @@ std::vector<checked_object> checked_objects(std::span<const boost::json::object>
 
 std::string drift_findings::text() const {
   std::string out = moved;
-  if (!missing.empty()) out += (out.empty() ? "" : "; ") + ("missing: " + formats::listed(missing, most_named));
+  if (!missing.empty())
+    out += (out.empty() ? "" : "; ") + ("missing: " + formats::listed(missing, most_named));
   return out;
 }
 
