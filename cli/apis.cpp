@@ -4,6 +4,7 @@
 
 #include "bootc/api.hpp"
 #include "compose/api.hpp"
+#include "fleetwide/api.hpp"
 #include "helm/tenants/api.hpp"
 #include "helm/tenants/home/deployments_api.hpp"
 #include "helm/upgrades/gated_api.hpp"
@@ -16,6 +17,7 @@ std::vector<units::api> apis() {
       helm::upgrades::gated(bootc::api()),
       ::releases::api(),
       ::compose::api(),
+      fleetwide::pools(),
       helm::tenants::api(),
       helm::tenants::deployments(),
   };

@@ -371,6 +371,7 @@ std::optional<std::string> fleet::reading::next() {
 
 awaitable<void> fleet::stop() {
   co_await tasks_.cancel_and_join();
+  discovered_.reset();
   if (secrets_) co_await secrets_->stop();
   // One by one: what is left of the service, its health above all, is answered between them.
   for (auto at = entries_.begin(); at != entries_.end();) {

@@ -105,6 +105,7 @@ public:
   /// The first list of Secrets was processed (or there is no discovery). False when `deadline` came
   /// first.
   awaitable<bool> discovered(reactor::steady_time deadline = reactor::never);
+  /// False once it stops: clusters that go then have not left the fleet.
   bool is_discovered() const noexcept { return discovered_.is_set(); }
 
   /// Puts an API on every cluster, now and later. Its name is not taken.

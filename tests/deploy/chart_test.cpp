@@ -61,6 +61,7 @@ std::map<fs::path, std::string> made_files() {
   for (const char* name : {"daemon-namespace", "daemon-rbac", "daemon", "daemon-own-node-only"})
     one("daemon", name, "");
   one("components/releases", "releases", "releases.enabled=true");
+  one("components/fleetpools", "fleetpools", "fleetPools.enabled=true");
   one("components/compose", "compose", "compose.enabled=true");
   one("components/trustee", "trustee", "trustee.enabled=true");
   one("components/tenants", "tenants", "tenants.enabled=true");
@@ -73,8 +74,9 @@ std::map<fs::path, std::string> made_files() {
   for (const auto& crd : fs::directory_iterator(deploy / "crds"))
     if (crd.is_regular_file())
       made[fs::path("chart/files/crds") / crd.path().filename()] = bytes_of(crd.path());
-  for (const auto& crd : fs::directory_iterator(deploy / "crds/trustee"))
-    made[fs::path("chart/files/crds/trustee") / crd.path().filename()] = bytes_of(crd.path());
+  for (const char* folder : {"trustee", "fleet"})
+    for (const auto& crd : fs::directory_iterator(deploy / "crds" / folder))
+      made[fs::path("chart/files/crds") / folder / crd.path().filename()] = bytes_of(crd.path());
   for (const char* name : {"alerts.yaml", "dashboard.json"})
     made[fs::path("chart/files") / name] = bytes_of(deploy / "monitoring" / name);
   return made;

@@ -3,16 +3,13 @@
 // who did not opt in is never touched.
 #include "bootc/api.hpp"
 #include "formats/yaml/yaml.hpp"
-#include "k8s/fleet/cluster.hpp"
-#include "k8s/fleet/fleet.hpp"
-#include "policies/host/host.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/metrics.hpp"
 #include "releases/api.hpp"
 #include "releases/rules/repository.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/bootc/tags/scripted_tags.hpp"
 #include "tests/reactor/temporary_folder.hpp"
+#include "tests/simulation/fleet_service.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -72,87 +69,6 @@ std::string image_of(const json::object& r) {
 std::string digest_of(std::string_view image) {
   return std::string(image.substr(image.find('@') + 1));
 }
-
-/// The APIs on a fleet and its home, without commands around them.
-class windlass {
-public:
-  windlass(reactor::loop& l, k8s::connection home, std::vector<units::api> apis, units::mode does,
-           std::string policies, reactor::logger log, const units::brake& brake)
-      : loop_(l), apis_(std::move(apis)), packs_(l, options_of(std::move(policies))) {
-    k8s::fleet_options f;
-    f.metrics = &metrics_;
-    f.on_labels = [](k8s::cluster& c) {
-      for (const auto& e : c.engagements())
-        if (units::part* p = units::part_of(*e)) p->reconsider();
-    };
-    fleet_ = std::make_unique<k8s::fleet>(l, std::move(f), log);
-    k8s::cluster_options h;
-    h.name = "home";
-    home_ = std::make_unique<k8s::cluster>(l, std::move(home), std::move(h), log);
-    for (const units::api& a : apis_) {
-      units::house house{l, log, metrics_, packs_, *fleet_, does, {}};
-      house.brake = &brake;
-      works_.push_back(a.make(house));
-    }
-  }
-  awaitable<void> start() {
-    auto loaded = co_await packs_.load();
-    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message());
-    packs_.start();
-    for (std::size_t i = 0; i < apis_.size(); ++i) {
-      units::running_api* works = works_[i].get();
-      fleet_->engage(units::engaging(apis_[i], apis_[i].kinds, [works](k8s::engagement& on) {
-        return works->on_cluster(on);
-      }));
-      if (apis_[i].runs_on == units::api::place::clusters) continue;
-      home_->engage(units::engaging(apis_[i], apis_[i].home_kinds,
-                                    [works](k8s::engagement& on) { return works->at_home(on); }));
-    }
-    home_->start();
-    fleet_->discover(home_->api(), nullptr);
-    (void)co_await fleet_->discovered();
-  }
-  awaitable<void> stop() {
-    co_await fleet_->stop();
-    co_await home_->stop();
-    co_await packs_.stop();
-  }
-  /// What `plan` and `status` show of our API, by cluster.
-  awaitable<std::map<std::string, std::vector<units::plan_row>>> overview() {
-    std::map<std::string, std::vector<units::plan_row>> all;
-    for (k8s::cluster* c : fleet_->clusters()) {
-      for (int i = 0; i < 100 && !(c->find("releases") && c->find("releases")->is_live()); ++i)
-        co_await loop_.sleep_for(200ms);
-      units::part* part = c->find("releases") ? units::part_of(*c->find("releases")) : nullptr;
-      EXPECT_TRUE(part) << c->name();
-      if (part) all[c->name()] = co_await part->overview();
-    }
-    co_return all;
-  }
-
-  /// What is said of the Releases at home.
-  awaitable<std::vector<units::plan_row>> overview_of_home() {
-    units::part* part = units::part_of(*home_->find("releases"));
-    EXPECT_TRUE(part);
-    if (!part) co_return std::vector<units::plan_row>();
-    co_return co_await part->overview();
-  }
-
-private:
-  static policies::host::options options_of(std::string folder) {
-    policies::host::options o;
-    o.folders.push_back(std::move(folder));
-    o.run_tests = false;
-    return o;
-  }
-  reactor::loop& loop_;
-  std::vector<units::api> apis_;
-  reactor::metrics metrics_;
-  policies::host packs_;
-  std::unique_ptr<k8s::fleet> fleet_;
-  std::unique_ptr<k8s::cluster> home_;
-  std::vector<std::unique_ptr<units::running_api>> works_;
-};
 
 using rows_by_cluster = std::map<std::string, std::vector<units::plan_row>>;
 
@@ -256,15 +172,15 @@ protected:
     return texts;
   }
 
-  std::unique_ptr<windlass> service(units::mode does) {
+  std::unique_ptr<simulation::fleet_service> service(units::mode does) {
     bootc::settings nodes;
     nodes.tags = &tags_;
     std::vector<units::api> apis;
     apis.push_back(bootc::api(std::move(nodes)));
     apis.push_back(releases::api());
-    return std::make_unique<windlass>(loop_, world_->home(), std::move(apis), does, folder_.path(),
-                                      reactor::logger([this] { return loop_.wall(); }, lines_),
-                                      brake_);
+    return std::make_unique<simulation::fleet_service>(
+        loop_, world_->home(), std::move(apis), does, folder_.path(),
+        reactor::logger([this] { return loop_.wall(); }, lines_), brake_);
   }
   void run(std::function<awaitable<void>()> story) {
     reactor::task_group tasks(loop_);
@@ -288,7 +204,7 @@ protected:
   awaitable<rows_by_cluster> plan() {
     auto looking = service(units::mode::look);
     co_await looking->start();
-    rows_by_cluster all = co_await looking->overview();
+    rows_by_cluster all = co_await looking->overview("releases");
     co_await looking->stop();
     co_return all;
   }
@@ -488,7 +404,7 @@ TEST_F(ReleasesOnAFewClusters, AReleaseIsMendedWhileTheServiceRuns) {
     co_await windlass->start();
     co_await loop_.sleep_for(5min);
     EXPECT_EQ(specs_written_["aws-0"], 0u);
-    std::vector<units::plan_row> home = co_await windlass->overview_of_home();
+    std::vector<units::plan_row> home = co_await windlass->overview_of_home("releases");
     EXPECT_EQ(home.size(), 1u) << "of those that are well nothing is said";
     if (home.size() == 1) {
       EXPECT_EQ(home.front().name, "aws-34.5.0");
@@ -505,7 +421,7 @@ TEST_F(ReleasesOnAFewClusters, AReleaseIsMendedWhileTheServiceRuns) {
     EXPECT_EQ(pool->at("metadata").at("annotations").at("windlass.dev/release-kubernetes"),
               json::string(component(good, "kubernetes") + " " + repository + image_of(good)))
         << "what the version skew is judged by";
-    home = co_await windlass->overview_of_home();
+    home = co_await windlass->overview_of_home("releases");
     EXPECT_TRUE(home.empty());
     co_await windlass->stop();
   });

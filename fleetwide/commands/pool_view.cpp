@@ -1,0 +1,271 @@
+#include "fleetwide/commands/pool_view.hpp"
+
+#include "formats/plain/listed.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using fleetwide::fleet_look;
+using fleetwide::member_plan;
+using fleetwide::member_state;
+
+constexpr std::size_t clusters_named = 5;
+
+std::size_t count_of(const fleet_look& at, member_state s) {
+  const auto found = at.plan.counts.find(s);
+  return found == at.plan.counts.end() ? 0 : found->second;
+}
+
+tone tone_of(member_state s) {
+  if (s == member_state::ready) return tone::good;
+  return s == member_state::moving || s == member_state::waiting ? tone::busy : tone::bad;
+}
+
+/// In one word.
+std::string state_of(const fleet_look& at) {
+  if (!at.object.spec_problem().empty()) return "InvalidSpec";
+  if (at.object.meta.deleting()) return "Leaving";
+  if (at.world.has_failed) return "Returned";
+  if (!at.plan.halt.empty()) return "Halted";
+  if (at.object.paused) return "Paused";
+  if (at.plan.members.empty()) return "NoClusters";
+  return count_of(at, member_state::ready) == at.plan.members.size() ? "Ready" : "RollingOut";
+}
+
+tone tone_of(const std::string& state) {
+  if (state == "Ready") return tone::good;
+  return state == "RollingOut" || state == "Paused" ? tone::busy : tone::bad;
+}
+
+std::string wave_of(const fleet_look& at) {
+  return at.plan.wave ? at.object.rollout.wave_name(*at.plan.wave) : std::string();
+}
+
+std::string revision_text(const fleet_look& at, const std::string& digest) {
+  if (digest == at.world.wanted) return std::to_string(at.number);
+  for (const fleetwide::revision_record& r : at.object.status.history)
+    if (r.digest == digest) return std::to_string(r.revision);
+  return digest.empty() ? std::string("-") : digest;
+}
+
+std::string next_of(const fleet_look& at, const member_plan& m) {
+  switch (m.does) {
+    case fleetwide::deed::write: return "revision " + revision_text(at, m.digest);
+    case fleetwide::deed::remove: return "its pool is deleted";
+    case fleetwide::deed::let_go: return "its pool is let go";
+    case fleetwide::deed::nothing: break;
+  }
+  return {};
+}
+
+json::object hold_json(const units::hold& h) {
+  json::object o{{"code", h.code}, {"reason", h.sentence}, {"releasedBy", h.released_by}};
+  if (!h.asked_again.empty()) o["askedAgain"] = h.asked_again;
+  return o;
+}
+
+/// The leaves of a JSON value by their paths.
+void leaves_of(const json::value& v, const std::string& path,
+               std::map<std::string, std::string>& into) {
+  if (const json::object* o = v.if_object(); o && !o->empty()) {
+    for (const auto& m : *o)
+      leaves_of(m.value(), path + (path.empty() ? "" : ".") + std::string(m.key()), into);
+  } else if (const json::array* a = v.if_array(); a && !a->empty()) {
+    for (std::size_t i = 0; i < a->size(); ++i)
+      leaves_of((*a)[i], path + "[" + std::to_string(i) + "]", into);
+  } else {
+    into[path] = v.is_string() ? std::string(v.as_string()) : json::serialize(v);
+  }
+}
+
+std::map<std::string, std::string> leaves_of(const fleetwide::revision_content& c) {
+  std::map<std::string, std::string> out;
+  boost::system::error_code wrong;
+  const json::value made = json::parse(c.template_json, wrong);
+  if (!wrong) leaves_of(made, "", out);
+  out["spec.image.ref"] = c.ref;
+  if (!c.image_digest.empty()) out["spec.image.ref (digest)"] = c.image_digest;
+  return out;
+}
+
+}  // namespace
+
+listing pools_listing(const std::vector<fleet_look>& all, colours tint) {
+  listing t({{"FLEETPOOL"},
+             {"STATE"},
+             {"CLUSTERS"},
+             {"READY"},
+             {"MOVING", 1},
+             {"FAILED"},
+             {"WAVE", 2},
+             {"REVISION", 3},
+             {"IMAGE", 4}});
+  for (const fleet_look& at : all) {
+    listed_object one{"fleetpool", "", at.object.meta.ns.str(), at.object.meta.name.str()};
+    const std::string state = state_of(at);
+    one.cells = {at.object.meta.key().text(),
+                 toned(state, tone_of(state), tint),
+                 std::to_string(at.plan.members.size()),
+                 std::to_string(count_of(at, member_state::ready)),
+                 std::to_string(count_of(at, member_state::moving)),
+                 std::to_string(count_of(at, member_state::failed)),
+                 wave_of(at).empty() ? std::string("-") : wave_of(at),
+                 std::to_string(at.number),
+                 at.wanted.ref};
+    one.body = pool_json(at);
+    one.trouble = tone_of(state) == tone::bad ? 2 : state == "Ready" ? 0 : 1;
+    t.add(std::move(one));
+  }
+  return t;
+}
+
+json::object pool_json(const fleet_look& at) {
+  json::object o{{"state", state_of(at)},
+                 {"image", at.wanted.ref},
+                 {"revision", at.number},
+                 {"digest", at.world.wanted}};
+  if (!at.held_at.empty()) o["imageDigest"] = at.held_at;
+  if (!at.available.empty()) o["availableDigest"] = at.available;
+  if (!at.plan.halt.empty()) o["halt"] = at.plan.halt;
+  if (!at.object.spec_problem().empty()) o["problem"] = at.object.spec_problem();
+  if (const std::string wave = wave_of(at); !wave.empty()) o["wave"] = wave;
+  json::array clusters;
+  for (std::size_t i = 0; i < at.plan.members.size(); ++i) {
+    const member_plan& m = at.plan.members[i];
+    json::object one{{"cluster", m.cluster},
+                     {"wave", at.object.rollout.wave_name(m.wave)},
+                     {"state", text(m.is)},
+                     {"revision", revision_text(at, at.world.members[i].digest)}};
+    if (const std::string next = next_of(at, m); !next.empty()) one["next"] = next;
+    one["hold"] = nullptr;
+    if (m.hold) one["hold"] = hold_json(*m.hold);
+    clusters.push_back(std::move(one));
+  }
+  o["clusters"] = std::move(clusters);
+  return o;
+}
+
+page pool_status_text(const fleet_look& at, colours tint, std::size_t columns,
+                      const list_request& asked) {
+  const std::string state = state_of(at);
+  page out = page(at.object.meta.key().text()) + "  " + toned(state, tone_of(state), tint) + "\n";
+  out += folded(page("  revision  ") + std::to_string(at.number) + ", " + at.wanted.ref + "\n",
+                columns, 12);
+  if (!at.held_at.empty() && at.wanted.is_by_tag())
+    out += folded(page("  held at   ") + at.held_at + "\n", columns, 12);
+  if (!at.available.empty()) out += folded(page("  available ") + at.available + "\n", columns, 12);
+  if (!at.object.spec_problem().empty())
+    return out + folded(page("  problem   ") + at.object.spec_problem() + "\n", columns, 12);
+  if (!at.plan.halt.empty()) out += folded(page("  halted    ") + at.plan.halt + "\n", columns, 12);
+  table t({"CLUSTER", "WAVE", "STATE", "REVISION", "WAITS"});
+  for (std::size_t i = 0; i < at.plan.members.size(); ++i) {
+    const member_plan& m = at.plan.members[i];
+    if (!asked.chooses_cluster(m.cluster)) continue;
+    t.row({m.cluster, at.object.rollout.wave_name(m.wave),
+           toned(std::string(text(m.is)), tone_of(m.is), tint),
+           revision_text(at, at.world.members[i].digest),
+           m.hold ? m.hold->code + ": " + m.hold->sentence : next_of(at, m)});
+  }
+  return out + t.text("  ", columns);
+}
+
+page pool_plan_text(const fleet_look& at, colours tint, std::size_t columns) {
+  const std::string state = state_of(at);
+  page out = page(at.object.meta.key().text()) + "  " + toned(state, tone_of(state), tint) +
+             "  revision " + std::to_string(at.number) + ", " + at.wanted.ref + "\n";
+  if (!at.object.spec_problem().empty())
+    return out + folded(page("  ") + at.object.spec_problem() + "\n", columns);
+  std::map<std::string, std::vector<std::string>> next, waits;
+  for (const member_plan& m : at.plan.members) {
+    if (const std::string what = next_of(at, m); !what.empty()) next[what].push_back(m.cluster);
+    if (m.hold) waits[m.hold->code + ": " + m.hold->sentence].push_back(m.cluster);
+  }
+  if (next.empty() && waits.empty()) return out + "  nothing to do\n";
+  for (const auto& [what, clusters] : next)
+    out +=
+        folded(page("  next   ") + formats::listed(clusters, clusters_named) + ": " + what + "\n",
+               columns, 9);
+  for (const auto& [why, clusters] : waits)
+    out += folded(page("  waits  ") + formats::listed(clusters, clusters_named) + ": " + why + "\n",
+                  columns, 9);
+  return out;
+}
+
+page pool_history_text(const fleet_look& at, std::size_t columns) {
+  table t({"REVISION", "OUTCOME", "AT", "BY", "IMAGE"});
+  for (const fleetwide::revision_record& r : at.object.status.history)
+    t.row({std::to_string(r.revision), r.outcome, r.at, r.by, r.ref});
+  return t.text("", columns);
+}
+
+json::object pool_history_document(const fleet_look& at) {
+  json::array all;
+  for (const fleetwide::revision_record& r : at.object.status.history)
+    all.push_back(json::object{{"revision", r.revision},
+                               {"digest", r.digest},
+                               {"image", r.ref},
+                               {"imageDigest", r.image_digest},
+                               {"outcome", r.outcome},
+                               {"at", r.at},
+                               {"by", r.by}});
+  json::object o{{"fleetPool", at.object.meta.key().text()}};
+  o["history"] = std::move(all);
+  return document("FleetPoolHistory", std::move(o));
+}
+
+std::vector<field_change> changes_between(const fleetwide::revision_content& from,
+                                          const fleetwide::revision_content& to) {
+  std::map<std::string, std::string> before = leaves_of(from);
+  std::vector<field_change> out;
+  for (const auto& [path, value] : leaves_of(to)) {
+    const auto was = before.find(path);
+    if (was == before.end() || was->second != value)
+      out.push_back({path, was == before.end() ? std::string() : was->second, value});
+    if (was != before.end()) before.erase(was);
+  }
+  for (const auto& [path, value] : before) out.push_back({path, value, {}});
+  std::ranges::sort(out, {}, &field_change::path);
+  return out;
+}
+
+page pool_diff_text(const fleet_look& at, const std::vector<pool_difference>& all,
+                    std::size_t columns) {
+  page out;
+  for (const pool_difference& d : all) {
+    out += folded(page(at.object.meta.key().text()) + "  " +
+                      formats::listed(d.clusters, clusters_named) +
+                      (d.has.empty() ? page(": gets the pool\n")
+                                     : page(": has revision ") + revision_text(at, d.has) + "\n"),
+                  columns);
+    for (const field_change& c : d.changes) {
+      if (!c.from.empty()) out += folded(page("  - ") + c.path + ": " + c.from + "\n", columns, 6);
+      if (!c.to.empty()) out += folded(page("  + ") + c.path + ": " + c.to + "\n", columns, 6);
+    }
+  }
+  return all.empty() ? page(at.object.meta.key().text()) + "  no cluster would change\n" : out;
+}
+
+json::object pool_diff_document(const fleet_look& at, const std::vector<pool_difference>& all) {
+  json::array groups;
+  for (const pool_difference& d : all) {
+    json::array clusters, changes;
+    for (const std::string& c : d.clusters) clusters.emplace_back(c);
+    for (const field_change& c : d.changes)
+      changes.push_back(json::object{{"path", c.path}, {"from", c.from}, {"to", c.to}});
+    json::object one{{"digest", d.has}};
+    one["clusters"] = std::move(clusters);
+    one["changes"] = std::move(changes);
+    groups.push_back(std::move(one));
+  }
+  json::object o{{"fleetPool", at.object.meta.key().text()}, {"digest", at.world.wanted}};
+  o["groups"] = std::move(groups);
+  return document("FleetPoolDiff", std::move(o));
+}
+
+}  // namespace cli

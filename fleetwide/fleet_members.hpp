@@ -1,0 +1,60 @@
+#pragma once
+
+#include "app/api/api.hpp"
+#include "bootc/kinds/node_pool.hpp"
+#include "k8s/fleet/engagement.hpp"
+#include "k8s/informer/informer.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <functional>
+#include <string>
+
+namespace fleetwide {
+
+using reactor::awaitable;
+
+/// What one cluster has of the objects that are said once at home: its pools as they are, and the
+/// writes of them. It decides nothing.
+/// Lifetime: the engagement outlives it; co_await stop() before destruction.
+class fleet_members final : public units::part {
+public:
+  struct options {
+    k8s::watch_limits limits;
+    units::brake_question brake;  // asked before a pool is written
+    /// A pool changed that is, or was, ours, or may become so.
+    std::function<void(const std::string& pool)> on_change;
+    std::function<void()> on_recovered;
+    std::function<void(fleet_members*)> on_stop;
+  };
+  fleet_members(k8s::engagement& on, options o);
+
+  awaitable<void> stop() override;
+  awaitable<bool> synced(reactor::steady_time deadline) override;
+  std::string doubt() const override { return pools_.doubt(); }
+  void reconsider() override;
+
+  k8s::engagement& on() noexcept { return on_; }
+  const k8s::engagement& on() const noexcept { return on_; }
+  const units::brake_question& brake() const noexcept { return options_.brake; }
+  /// Null where there is none of that name.
+  const bootc::node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
+  template <class F>
+  void each_pool(F&& f) const {
+    pools_.objects().each(std::forward<F>(f));
+  }
+
+  /// Server-side apply. Errors: errc::conflict where another manager has one of the fields.
+  awaitable<k8s::result<void>> apply(std::string pool, boost::json::object body, bool takes_over);
+  /// Deletes the pool if it is still the one of that UID.
+  awaitable<k8s::result<void>> remove(std::string pool, std::string uid);
+  /// Takes our marks off it; the pool stays as it is.
+  awaitable<k8s::result<void>> let_go(std::string pool, std::string version);
+
+private:
+  k8s::engagement& on_;
+  options options_;
+  k8s::informer<bootc::node_pool> pools_;
+};
+
+}  // namespace fleetwide

@@ -1,0 +1,170 @@
+#include "fleetwide/plan/gathering.hpp"
+
+#include "bootc/kinds/conditions.hpp"
+#include "fleetwide/conditions.hpp"
+#include "fleetwide/kinds/names.hpp"
+#include "fleetwide/plan/holds.hpp"
+#include "formats/plain/listed.hpp"
+
+#include <algorithm>
+
+namespace fleetwide {
+namespace {
+
+constexpr std::size_t clusters_in_a_message = 20;
+
+std::int64_t as_count(const fleet_plan& plan, member_state s) {
+  const auto found = plan.counts.find(s);
+  return found == plan.counts.end() ? 0 : static_cast<std::int64_t>(found->second);
+}
+
+/// "cluster-failed: eu-1, eu-2 and 3 more; cluster-away: eu-9" of what lasts until somebody acts.
+std::string troubles_of(const fleet_plan& plan) {
+  std::map<std::string, std::vector<std::string>> by_code;
+  for (const member_plan& m : plan.members) {
+    if (!m.hold) continue;
+    const auto kind = std::ranges::find(hold_code::of_members, std::string_view(m.hold->code),
+                                        &units::hold_kind::code);
+    if (kind != hold_code::of_members.end() && kind->nature == units::hold_nature::trouble &&
+        kind->code != hold_code::rollout_halted.code)
+      by_code[m.hold->code].push_back(m.cluster);
+  }
+  std::string out;
+  for (const auto& [code, clusters] : by_code)
+    out +=
+        (out.empty() ? "" : "; ") + code + ": " + formats::listed(clusters, clusters_in_a_message);
+  return out;
+}
+
+void say(fleet_pool_status& s, std::int64_t generation, reactor::wall_time now,
+         std::string_view type, bool is, std::string_view reason, std::string message) {
+  k8s::condition c;
+  c.type = type;
+  c.status = is ? "True" : "False";
+  c.reason = reason;
+  c.message = std::move(message);
+  c.observed_generation = generation;
+  k8s::set_condition(s.conditions, std::move(c), now);
+}
+
+}  // namespace
+
+pool_sight sight_of(member is, const bootc::node_pool* pool, const std::string& mark,
+                    const std::string& ref_of_its_revision, reactor::wall_time now) {
+  pool_sight out{std::move(is), std::nullopt};
+  member& m = out.is;
+  m.has = member::owner::nobody;
+  if (!pool) return out;
+  const k8s::string_map& notes = pool->meta.annotations;
+  const std::string_view whose = notes.get(names::object);
+  m.is_going = pool->meta.deleting();
+  if (whose != mark) {
+    m.has = member::owner::other;
+    m.holder = whose.empty() ? "a pool " + pool->meta.name.str() + " is there that nobody said here"
+                             : "the pool comes from " + std::string(whose);
+    return out;
+  }
+  m.digest = notes.get(names::digest);
+  if (!ref_of_its_revision.empty() && pool->spec.image_ref != ref_of_its_revision && !m.is_going) {
+    m.has = member::owner::other;
+    m.holder = "spec.image.ref was changed to " + pool->spec.image_ref + " by somebody else";
+    return out;
+  }
+  m.has = member::owner::ours;
+  const auto written = reactor::parse_rfc3339(notes.get(names::since));
+  const reactor::wall_time since = written ? *written : reactor::wall_time{};
+  m.is = member::progress::moving;
+  if (pool->status.observed_generation < pool->meta.generation) return out;
+  const k8s::condition* bad =
+      k8s::find_condition(pool->status.conditions, bootc::pool_condition::degraded);
+  if (bad && bad->is_true()) {
+    const auto began = reactor::parse_rfc3339(bad->last_transition_time);
+    const bool is_new = began && *began >= since;
+    if (!is_new && now < since + old_trouble_counts_after) {
+      out.look_again = since + old_trouble_counts_after;
+      return out;
+    }
+    m.is = member::progress::failed;
+    m.message = bad->reason + (bad->message.empty() ? "" : ": " + bad->message);
+    m.since = began ? std::max(*began, since) : since;
+    return out;
+  }
+  const k8s::condition* done =
+      k8s::find_condition(pool->status.conditions, bootc::pool_condition::up_to_date);
+  if (!done || !done->is_true()) return out;
+  const auto at = reactor::parse_rfc3339(done->last_transition_time);
+  m.is = member::progress::ready;
+  m.since = at ? std::max(*at, since) : since;
+  return out;
+}
+
+fleet_pool_status status_after(const fleet_pool& p, const rollout_world& w, const fleet_plan& plan,
+                               reactor::wall_time now) {
+  fleet_pool_status s = p.status;
+  const std::int64_t generation = p.meta.generation;
+  s.observed_generation = generation;
+  s.clusters = static_cast<std::int64_t>(
+      std::ranges::count_if(w.members, [](const member& m) { return m.is_selected; }));
+  s.ready = as_count(plan, member_state::ready);
+  s.moving = as_count(plan, member_state::moving);
+  s.failed = as_count(plan, member_state::failed);
+  s.waiting = s.clusters - s.ready - s.moving - s.failed;
+  s.held.clear();
+  for (const member_plan& m : plan.members)
+    if (m.hold) ++s.held[std::string(units::kind_in(m.hold->code))];
+  s.wave = plan.wave ? w.settings.wave_name(*plan.wave) : std::string();
+  if (plan.notes_failure) s.failed_digest = w.wanted;
+  const bool is_back = plan.notes_failure || w.has_failed;
+  for (revision_record& r : s.history) {
+    if (r.digest != w.wanted || r.revision != s.revision) continue;
+    if (is_back)
+      r.outcome = outcome::returned;
+    else if (!plan.halt.empty())
+      r.outcome = outcome::halted;
+    else if (plan.is_complete)
+      r.outcome = outcome::complete;
+    else if (r.outcome == outcome::halted)
+      r.outcome = outcome::rolling;
+  }
+  if (plan.is_complete && !is_back) s.proven_digest = w.wanted;
+
+  const std::string counted = std::to_string(s.ready) + " of " + std::to_string(s.clusters) +
+                              " clusters have revision " + std::to_string(s.revision);
+  if (s.clusters == 0)
+    say(s, generation, now, fleet_condition::ready, false, fleet_reason::no_clusters,
+        "neither selector nor names choose a cluster of the fleet");
+  else if (s.ready == s.clusters && !is_back)
+    say(s, generation, now, fleet_condition::ready, true, fleet_reason::all_ready, counted);
+  else
+    say(s, generation, now, fleet_condition::ready, false, fleet_reason::not_all_ready, counted);
+  const bool moves = s.moving > 0 || std::ranges::any_of(plan.members, [](const member_plan& m) {
+                       return m.does != deed::nothing;
+                     });
+  if (moves || (plan.wave && plan.halt.empty() && !p.paused))
+    say(s, generation, now, fleet_condition::progressing, true, fleet_reason::rolling_out,
+        s.wave.empty() ? counted : "wave " + s.wave + "; " + counted);
+  else
+    say(s, generation, now, fleet_condition::progressing, false,
+        p.paused ? fleet_reason::paused : fleet_reason::complete, "");
+  if (is_back)
+    say(s, generation, now, fleet_condition::halted, true, fleet_reason::returned, plan.halt);
+  else if (!plan.halt.empty())
+    say(s, generation, now, fleet_condition::halted, true, fleet_reason::too_many_failed,
+        plan.halt);
+  else
+    say(s, generation, now, fleet_condition::halted, false, fleet_reason::healthy, "");
+  const std::string trouble = troubles_of(plan);
+  say(s, generation, now, fleet_condition::degraded, !trouble.empty(),
+      trouble.empty() ? fleet_reason::healthy : fleet_reason::clusters_held, trouble);
+  return s;
+}
+
+fleet_pool_status status_of_invalid(const fleet_pool& p, reactor::wall_time now) {
+  fleet_pool_status s = p.status;
+  s.observed_generation = p.meta.generation;
+  say(s, p.meta.generation, now, fleet_condition::ready, false, fleet_reason::invalid_spec,
+      p.spec_problem());
+  return s;
+}
+
+}  // namespace fleetwide

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "app/api/hold.hpp"
+#include "fleetwide/kinds/rollout.hpp"
+#include "reactor/plain/time.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fleetwide {
+
+/// What one cluster of the fleet is to a fleet object, as it was seen last.
+struct member {
+  std::string cluster;
+  std::string wave_value;  // of the label by which waves are told
+  bool is_selected = true;
+  bool is_granted = true;
+
+  /// What it has can be seen now. Of one that was lost lately nothing is concluded yet.
+  enum class sight { seen, lost, away } seen = sight::seen;
+  std::string why_away;
+
+  /// Whose the object there is.
+  enum class owner { nobody, ours, other } has = owner::nobody;
+  std::string holder;   // of other: a sentence's part, "the field manager flux", "FleetPool/a/b"
+  std::string refusal;  // why its server does not take what is written there; empty: it does
+  bool is_adopted = false;  // a person lets it be taken over
+  std::string digest;       // ours: the revision that it has
+  enum class progress { moving, ready, failed } is = progress::moving;
+  std::string message;         // of one that failed
+  reactor::wall_time since{};  // ready: since when, not before its revision was written
+  bool is_going = false;       // being deleted, or let go
+};
+
+/// A fleet object with all its members at one moment.
+struct rollout_world {
+  std::string wanted;       // the revision that is asked for, its digest
+  std::string proven;       // the newest that finished its waves; empty: none did
+  bool has_failed = false;  // `wanted` failed before, and members go back
+  bool is_paused = false, is_leaving = false;  // is_leaving: the object is being deleted
+  bool removes = false;  // what a cluster has that is no longer meant: removed, or left there
+  rollout_settings settings;
+  std::vector<member> members;
+  reactor::wall_time now{};
+};
+
+/// What is done about a member: nothing; the revision is written; its object is removed; our marks
+/// are taken off it.
+enum class deed { nothing, write, remove, let_go };
+
+/// How a member does, in one word for people.
+enum class member_state {
+  ready,
+  moving,
+  failed,
+  waiting,
+  away,
+  foreign,
+  refused,
+  not_granted,
+  leaving,
+};
+std::string_view text(member_state s) noexcept;
+
+struct member_plan {
+  std::string cluster;
+  std::size_t wave = 0;
+  member_state is = member_state::waiting;
+  deed does = deed::nothing;
+  std::string digest;  // to write
+  bool takes_over = false;
+  std::optional<units::hold> hold;
+  friend bool operator==(const member_plan&, const member_plan&) = default;
+};
+
+struct fleet_plan {
+  std::vector<member_plan> members;  // in the order of the world
+  /// Too many failed, a sentence; empty: no.
+  std::string halt;
+  /// It has to be noted that `wanted` failed before anything else is done.
+  bool notes_failure = false;
+  /// Every cluster that can be reached has `wanted`: it becomes the proven one.
+  bool is_complete = false;
+  /// Nothing of it is left on a member that can be reached; on so many others it may be.
+  bool is_gone = false;
+  std::size_t left_away = 0;
+  std::optional<std::size_t> wave;  // under way
+  std::map<member_state, std::size_t> counts;
+  std::optional<reactor::wall_time> look_again;
+};
+
+/// Decides. Pure. No cluster gets `wanted` before the waves before its own have it, as many of them
+/// as there are, have proved it for the soak, and no more failed than the budget bears.
+fleet_plan plan_rollout(const rollout_world& w);
+
+}  // namespace fleetwide
