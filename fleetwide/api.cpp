@@ -9,6 +9,7 @@
 #include "fleetwide/plan/holds.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "policies/fleet_revision.hpp"
 
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@ public:
     o.does = house_.does;
     o.ns = settings_.ns;
     o.fleet = &house_.fleet;
+    o.packs = &house_.packs;
     o.members = [this](const std::string& cluster) -> fleet_members* {
       const auto found = parts_.find(cluster);
       return found == parts_.end() ? nullptr : found->second;
@@ -80,7 +82,7 @@ auto making(settings s) {
 units::api pools(settings s) {
   units::api a;
   a.name = pools_api;
-  a.says = {"fleet pool", "fleetPools", "cluster", "clusters"};
+  a.says = {"fleetpool", "fleetpools", "member", "members"};
   a.kinds = {bootc::node_pools()};
   a.home_kinds = {fleet_pools(), fleet_grants()};
   a.remedy = "kubectl apply --server-side -f deploy/crds/fleet";
@@ -94,6 +96,7 @@ units::api pools(settings s) {
   a.events.assign(fleet_event::table.begin(), fleet_event::table.end());
   a.conditions.assign(fleet_conditions.begin(), fleet_conditions.end());
   a.make = making(s);
+  a.hooks = {policies::fleet_revision_hook()};
   a.settings = [s](app::flags&) {
     return [s](units::api& to, const units::process_facts& p) -> reactor::result<void> {
       settings now = s;

@@ -12,6 +12,10 @@
 #include "k8s/client/events.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "policies/fleet_revision.hpp"
+#include "policies/host/host.hpp"
+#include "policies/moment.hpp"
+#include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -27,9 +31,10 @@ namespace {
 
 constexpr std::size_t most_fleet_pools = 1'000, most_grants = 1'000, most_revisions = 20'000,
                       deeds_at_once = 32;
-constexpr reactor::nanoseconds not_live_retry = 5s, refused_retry = 1min, seen_within = 30s,
-                               look_again_for_clusters = 50ms, look_again_while_moving = 30s,
-                               look_again_at_rest = 5min, patience_of_an_overview = 10s;
+constexpr reactor::nanoseconds not_live_retry = 5s, refused_retry = 1min, policy_retry = 1min,
+                               seen_within = 30s, look_again_for_clusters = 50ms,
+                               look_again_while_moving = 30s, look_again_at_rest = 5min,
+                               patience_of_an_overview = 10s;
 
 k8s::controller_options controller_of_fleet_pools(reactor::metrics* metrics,
                                                   const reactor::logger& log) {
@@ -366,6 +371,81 @@ fleet_look fleet_home::look(const fleet_pool& p) {
   return at;
 }
 
+awaitable<fleet_look> fleet_home::look_and_ask(fleet_pool p) {
+  fleet_look at = look(p);
+  const bool begins = std::ranges::any_of(at.plan.members, [&](const member_plan& m) {
+    return m.does == deed::write && m.digest == at.world.wanted;
+  });
+  if (!begins || !options_.packs || !p.spec_problem().empty()) co_return at;
+  co_await ask_policy(at);
+  co_return at;
+}
+
+/// The plan is made again with what the policy says of those that would begin.
+awaitable<void> fleet_home::ask_policy(fleet_look& at) {
+  const fleet_pool& p = at.object;
+  policies::subject about;
+  about.api = pools_api;
+  about.object_labels = policies::as_labels(p.meta.labels);
+  if (!options_.packs->select("fleet.revision", about)) co_return;
+  auto q = std::make_shared<policies::fleet_question>();
+  q->object.kind = "FleetPool";
+  q->object.ns = p.meta.ns.str();
+  q->object.name = p.meta.name.str();
+  q->object.labels = p.meta.labels;
+  q->object.annotations = p.meta.annotations;
+  q->object.revision = at.number;
+  q->object.digest = at.world.wanted;
+  q->object.reference = at.wanted.ref;
+  q->object.proven = at.world.proven;
+  for (std::size_t i = 0; i < at.world.members.size(); ++i) {
+    const member& m = at.world.members[i];
+    policies::fleet_cluster c;
+    c.name = m.cluster;
+    if (k8s::cluster* on = options_.fleet->find(m.cluster)) c.cluster_labels = on->labels();
+    c.wave = p.rollout.wave_name(at.plan.members[i].wave);
+    c.state = text(at.plan.members[i].is);
+    c.has = m.digest;
+    if (m.is != member::progress::moving && m.has == member::owner::ours)
+      c.since = policies::unix_seconds(m.since);
+    q->clusters.push_back(std::move(c));
+  }
+  std::ranges::sort(q->clusters, {}, &policies::fleet_cluster::name);
+  auto said = co_await policies::ask_revision(*options_.packs, std::move(about), q, at.world.now);
+  for (member& m : at.world.members) {
+    units::hold h;
+    h.unit = m.cluster;
+    if (!said) {
+      h.code = units::hold_code::policy_fault.code;
+      h.sentence = "the policy failed: " + said.error().message();
+      h.released_by = units::hold_code::policy_fault.released;
+    } else if (const auto held = said->holds.find(m.cluster); held != said->holds.end()) {
+      const units::hold_kind kind = units::hold_code::of_policy_word(held->second.code);
+      h.code = kind.code;
+      if (kind == units::hold_code::policy.code && !held->second.code.empty())
+        h.code += ":" + held->second.code;
+      h.sentence = held->second.reason;
+      h.released_by = kind.released;
+      h.by = said->pack + " " + said->version;
+    } else {
+      continue;
+    }
+    m.policy = std::move(h);
+  }
+  at.plan = plan_rollout(at.world);
+  if (at.plan.look_again && (!at.look_again || *at.plan.look_again < *at.look_again))
+    at.look_again = at.plan.look_again;
+  const reactor::nanoseconds again = said ? said->look_again : policy_retry;
+  if (again > 0s) {
+    const reactor::wall_time then = at.world.now + again;
+    if (!at.look_again || then < *at.look_again) at.look_again = then;
+    for (member_plan& m : at.plan.members)
+      if (m.hold && m.hold->code.starts_with(units::hold_code::policy.code))
+        m.hold->asked_again = reactor::format_rfc3339(then);
+  }
+  ask_brakes(at);
+}
+
 /// Who would be written waits for the brake, or for the speed limit until its time.
 void fleet_home::ask_brakes(fleet_look& at) const {
   for (member_plan& m : at.plan.members) {
@@ -633,7 +713,8 @@ awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
     if (!held) co_return held.error();
     co_return k8s::await_change();
   }
-  fleet_look at = look(p);
+  fleet_look at = co_await look_and_ask(p);
+  if (!on_.is_live()) co_return k8s::requeue_after(not_live_retry);
   if (p.status.digest != at.world.wanted || !content_of(at.world.wanted, p)) {
     auto made = co_await make_revision(at);
     if (!made) co_return made.error();
@@ -726,7 +807,8 @@ awaitable<std::vector<fleet_look>> fleet_home::look_at_all() {
   std::vector<fleet_look> all;
   for (const fleet_pool& p : objects()) {
     if (stopping_) break;
-    all.push_back(look(p));
+    fleet_look at = co_await look_and_ask(p);
+    all.push_back(std::move(at));
   }
   co_return all;
 }

@@ -25,6 +25,9 @@
 namespace k8s {
 class fleet;
 }
+namespace policies {
+class host;
+}
 
 namespace fleetwide {
 
@@ -56,6 +59,7 @@ public:
     units::mode does = units::mode::act;
     std::string ns;  // the operator's own, whose objects need no grant
     k8s::fleet* fleet = nullptr;
+    policies::host* packs = nullptr;  // null: no policy is asked
     /// Null while it is not on that cluster.
     std::function<fleet_members*(const std::string& cluster)> members;
     k8s::watch_limits limits;
@@ -100,6 +104,9 @@ private:
   awaitable<k8s::result<k8s::next>> clean_up(fleet_look at);
   std::vector<fleet_pool> objects() const;
   fleet_look look(const fleet_pool& p);
+  /// The same after the policy was asked, where there is one and somebody may begin.
+  awaitable<fleet_look> look_and_ask(fleet_pool p);
+  awaitable<void> ask_policy(fleet_look& at);  // borrowed
   revision_content content_wanted(const fleet_pool& p) const;
   void gather(fleet_look& at);
   void note_lost(fleet_look& at, member& m);

@@ -26,10 +26,10 @@ struct pool_arguments {
     retry
   } what = command::list;
   fleet_arguments fleet;
-  std::string name;              // [NAMESPACE/]NAME; list, plan: empty = all
-  std::string file;              // plan, diff: FleetPools as if they were at home
-  std::int64_t to_revision = 0;  // undo: 0 = the newest other one that was complete
-  bool adopt = false;            // approve: what is there is taken over
+  std::string name;             // [NAMESPACE/]NAME; list, plan: empty = all
+  std::string file;             // plan, diff: FleetPools as if they were at home
+  std::size_t to_revision = 0;  // undo: 0 = the newest other one that was complete
+  bool adopt = false;           // approve: what is there is taken over
   bool yes = false;
   reactor::nanoseconds timeout = std::chrono::seconds(15);
   list_request list;

@@ -1,15 +1,12 @@
 // `windlass pool`: pools that are said once at home, seen and asked for by name.
-#include "app/nearest.hpp"
 #include "fleetwide/api.hpp"
-#include "fleetwide/commands/pool_arguments.hpp"
+#include "fleetwide/commands/pool.hpp"
 #include "fleetwide/commands/pool_view.hpp"
 #include "fleetwide/kinds/names.hpp"
-#include "formats/plain/listed.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/informer/view.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
-#include "service/commands/looking.hpp"
 #include "service/overview/overview.hpp"
 
 #include <boost/json.hpp>
@@ -29,39 +26,11 @@ using verb = pool_arguments::command;
 
 constexpr std::size_t most_file_bytes = 4 * 1024 * 1024;
 
-/// The FleetPools of a file. Errors: a sentence with the file and the document.
-reactor::result<std::vector<fleetwide::fleet_pool>, std::string> pools_in(const std::string& text,
-                                                                          const std::string& file,
-                                                                          const std::string& ns) {
-  auto documents = formats::parse_kubernetes_documents(text, file);
-  if (!documents) return documents.error().message();
-  std::vector<fleetwide::fleet_pool> out;
-  for (const json::value& one : *documents) {
-    const json::object* o = one.if_object();
-    const json::value* kind = o ? o->if_contains("kind") : nullptr;
-    if (!kind || *kind != json::string("FleetPool")) continue;
-    json::object copy = *o;
-    json::value& metadata = copy["metadata"];
-    if (!metadata.is_object()) metadata.emplace_object();
-    json::object& m = metadata.get_object();
-    if (!m.contains("namespace")) m["namespace"] = ns;
-    m["uid"] = "assumed";
-    m["resourceVersion"] = "1";
-    m.erase("managedFields");
-    auto read = k8s::parse_view<fleetwide::fleet_pool>(json::serialize(copy));
-    if (!read) return file + ": " + read.error().message();
-    if (!read->spec_problem().empty())
-      return file + ": FleetPool " + read->meta.key().text() + ": " + read->spec_problem();
-    out.push_back(std::move(*read));
-  }
-  if (out.empty()) return file + ": no FleetPool is in it";
-  return out;
-}
-
 class pool_work {
 public:
-  pool_work(reactor::loop& l, service& s, const pool_arguments& a)
-      : loop_(l), windlass_(s), arguments_(a), out_(standard_output()) {}
+  pool_work(reactor::loop& l, service& s, const pool_arguments& a,
+            const std::vector<k8s::object_key>& in_file, command_output& out)
+      : loop_(l), windlass_(s), arguments_(a), in_file_(in_file), out_(out) {}
 
   reactor::awaitable<int> run() {
     co_await until_answered(windlass_, loop_, {}, loop_.now() + arguments_.timeout);
@@ -75,7 +44,8 @@ public:
     if (!complete) co_return complain("the FleetPools at home could not be read: " + why_none());
     std::vector<fleet_look> all = co_await home->look_at_all();
     std::erase_if(all, [&](const fleet_look& at) { return !is_meant(at); });
-    if (all.empty() && !arguments_.name.empty()) co_return complain(nowhere(home));
+    if (all.empty() && !arguments_.name.empty())
+      co_return complain("home has no FleetPool \"" + arguments_.name + "\"");
     co_return co_await show(all);
   }
 
@@ -91,15 +61,8 @@ private:
   }
   bool is_meant(const fleet_look& at) const {
     const k8s::object_key key = at.object.meta.key();
-    if (!arguments_.file.empty() && at.object.meta.uid.text() != "assumed" && !is_in_file(key))
-      return false;
+    if (!in_file_.empty() && std::ranges::find(in_file_, key) == in_file_.end()) return false;
     return arguments_.name.empty() || arguments_.name == key.name || arguments_.name == key.text();
-  }
-  bool is_in_file(const k8s::object_key& key) const {
-    return std::ranges::find(file_keys, key) != file_keys.end();
-  }
-  std::string nowhere(fleetwide::fleet_home*) const {
-    return "home has no FleetPool \"" + arguments_.name + "\"";
   }
   int complain(std::string text, int code = failure) {
     out_.complaint(std::move(text));
@@ -239,9 +202,10 @@ private:
     const fleetwide::revision_record* back = nullptr;
     for (const fleetwide::revision_record& r : p.status.history) {
       const bool other = r.digest != at.world.wanted;
-      if (arguments_.to_revision > 0 ? r.revision == arguments_.to_revision
-                                     : other && r.outcome != fleetwide::outcome::returned &&
-                                           r.outcome != fleetwide::outcome::halted)
+      if (arguments_.to_revision > 0
+              ? r.revision == static_cast<std::int64_t>(arguments_.to_revision)
+              : other && r.outcome != fleetwide::outcome::returned &&
+                    r.outcome != fleetwide::outcome::halted)
         back = &r;
     }
     fleetwide::fleet_home* home = part();
@@ -310,15 +274,50 @@ private:
     co_return error.empty() ? code : failure;
   }
 
-public:
-  std::vector<k8s::object_key> file_keys;
-
-private:
   reactor::loop& loop_;
   service& windlass_;
   const pool_arguments& arguments_;
-  command_output out_;
+  const std::vector<k8s::object_key>& in_file_;
+  command_output& out_;
 };
+
+}  // namespace
+
+reactor::result<std::vector<fleetwide::fleet_pool>, std::string> pools_in(const std::string& text,
+                                                                          const std::string& file,
+                                                                          const std::string& ns) {
+  auto documents = formats::parse_kubernetes_documents(text, file);
+  if (!documents) return documents.error().message();
+  std::vector<fleetwide::fleet_pool> out;
+  for (const json::value& one : *documents) {
+    const json::object* o = one.if_object();
+    const json::value* kind = o ? o->if_contains("kind") : nullptr;
+    if (!kind || *kind != json::string("FleetPool")) continue;
+    json::object copy = *o;
+    json::value& metadata = copy["metadata"];
+    if (!metadata.is_object()) metadata.emplace_object();
+    json::object& m = metadata.get_object();
+    if (!m.contains("namespace")) m["namespace"] = ns;
+    m["uid"] = "assumed";
+    m["resourceVersion"] = "1";
+    m.erase("managedFields");
+    auto read = k8s::parse_view<fleetwide::fleet_pool>(json::serialize(copy));
+    if (!read) return file + ": " + read.error().message();
+    if (!read->spec_problem().empty())
+      return file + ": FleetPool " + read->meta.key().text() + ": " + read->spec_problem();
+    out.push_back(std::move(*read));
+  }
+  if (out.empty()) return file + ": no FleetPool is in it";
+  return out;
+}
+
+reactor::awaitable<int> work_on_pools(reactor::loop& l, service& s, pool_arguments a,
+                                      std::vector<k8s::object_key> in_file, command_output& out) {
+  pool_work work(l, s, a, in_file, out);
+  co_return co_await work.run();
+}
+
+namespace {
 
 int pool_command(const pool_arguments& a, const invocation& i) {
   reactor::loop loop;
@@ -326,32 +325,22 @@ int pool_command(const pool_arguments& a, const invocation& i) {
   auto prepared = prepare_service(loop, a.fleet, i, code);
   if (!prepared) return code;
   prepared->options.does = units::mode::look;
-  std::vector<k8s::object_key> keys;
+  std::vector<k8s::object_key> in_file;
   if (!a.file.empty()) {
-    std::string problem;
+    const auto text = reactor::load_file(a.file, most_file_bytes);
+    if (!text) return complain(text.error().message());
+    auto read = pools_in(*text, a.file, a.fleet.ns);
+    if (!read) return complain(read.error());
+    for (const fleetwide::fleet_pool& p : *read) in_file.push_back(p.meta.key());
     fleetwide::settings s;
     s.ns = a.fleet.ns;
-    reactor::task_group reading(loop);
-    reading.start("reading " + a.file, [&]() -> reactor::awaitable<void> {
-      auto text = co_await reactor::read_file(loop, a.file, most_file_bytes);
-      if (!text) {
-        problem = text.error().message();
-      } else if (auto read = pools_in(*text, a.file, a.fleet.ns); !read) {
-        problem = read.error();
-      } else {
-        s.assumed = std::move(*read);
-      }
-      loop.stop();
-    });
-    loop.run();
-    if (!problem.empty()) return complain(problem);
-    for (const fleetwide::fleet_pool& p : s.assumed) keys.push_back(p.meta.key());
+    s.assumed = std::move(*read);
     fleetwide::set_up(units::named(prepared->options.apis, fleetwide::pools_api), std::move(s));
   }
   service windlass(loop, std::move(prepared->options), prepared->log);
-  pool_work work(loop, windlass, a);
-  work.file_keys = std::move(keys);
-  return run_started(loop, windlass, "pool", [&] { return work.run(); });
+  command_output out = standard_output();
+  return run_started(loop, windlass, "pool",
+                     [&] { return work_on_pools(loop, windlass, a, std::move(in_file), out); });
 }
 
 void add_common(flags& f, pool_arguments& to) {

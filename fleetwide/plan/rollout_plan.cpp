@@ -216,6 +216,8 @@ private:
         hold(i, *open.why, open.sentence);
         if (open.why == &hold_code::wave_soak && out_.look_again)
           p.hold->asked_again = reactor::format_rfc3339(*out_.look_again);
+      } else if (of(i).policy) {
+        p.hold = of(i).policy;
       } else if (moving >= most) {
         hold(i, hold_code::cluster_slot,
              std::to_string(moving) + " of " + std::to_string(most) + " clusters move");

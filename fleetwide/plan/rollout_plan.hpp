@@ -26,8 +26,9 @@ struct member {
 
   /// Whose the object there is.
   enum class owner { nobody, ours, other } has = owner::nobody;
-  std::string holder;   // of other: a sentence's part, "the field manager flux", "FleetPool/a/b"
-  std::string refusal;  // why its server does not take what is written there; empty: it does
+  std::string holder;  // of other: a sentence's part, "the field manager flux", "FleetPool/a/b"
+  std::optional<units::hold> policy;  // why a policy does not let it begin; none: it does
+  std::string refusal;      // why its server does not take what is written there; empty: it does
   bool is_adopted = false;  // a person lets it be taken over
   std::string digest;       // ours: the revision that it has
   enum class progress { moving, ready, failed } is = progress::moving;

@@ -5,6 +5,7 @@
 #include "compose/rules/declaration.hpp"
 #include "compose/rules/question.hpp"
 #include "policies/disruption.hpp"
+#include "policies/fleet_revision.hpp"
 #include "policies/hold_text.hpp"
 #include "policies/host/host.hpp"
 #include "policies/versions.hpp"
@@ -102,6 +103,12 @@ const std::map<std::string, asker>& askers() {
       q->catalogue.push_back({"1.0.0", "r:1.0.0", "stable", 0});
       subject anyone;
       auto answer = co_await policies::resolve_version(packs, std::move(anyone), q, noon);
+      co_return policies::outcome_of(answer);
+    };
+    m["fleet.revision"] = [](host& packs) -> awaitable<verdict> {
+      auto q = std::make_shared<policies::fleet_question>();
+      subject anyone;
+      auto answer = co_await policies::ask_revision(packs, std::move(anyone), q, noon);
       co_return policies::outcome_of(answer);
     };
     m["compose.sync"] = compose_asker("compose.sync", &policies::compose::read_answer);
@@ -243,6 +250,10 @@ std::vector<row> bad_answers() {
       {"rollout.plan", "{ start = { 1 } }", "start[1]: expected a unit name"},
       {"versions.resolve", "{ version = '9.9.9', reason = 'x' }", "is not in the catalogue"},
       {"versions.resolve", "{ version = '1.0.0' }", "reason: expected"},
+      {"fleet.revision", "{ holds = { w = '' } }", "holds[\"w\"]: expected a sentence"},
+      {"fleet.revision", "{ holds = { w = { code = 'a b', reason = 'x' } } }", "code: expected"},
+      {"fleet.revision", "{ holds = { w = 'not yet' } }", "there is no cluster 'w'"},
+      {"fleet.revision", "{ look_again = -1 }", "look_again: expected"},
       {"compose.sync",
        "{ children = { { object = { apiVersion = 'v1', kind = 'Pod', metadata = { name = 'a' } } } "
        "} "
@@ -300,6 +311,7 @@ TEST(AnswersOfPacks, ThatAreGoodPassEveryJudge) {
       {"rollout.plan", "{ start = {}, holds = { w = { code = 'Later', reason = 'later' } } }"},
       {"disruption.admit", "{ admit = false, reason = 'not now', code = 'Later' }"},
       {"versions.resolve", "{ version = '1.0.0', reason = 'the newest' }"},
+      {"fleet.revision", "{ look_again = 60 }"},
       {"compose.sync",
        "{ children = { { object = { apiVersion = 'v1', kind = 'ConfigMap', metadata = { name = "
        "'a', "

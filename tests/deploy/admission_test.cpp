@@ -3,6 +3,7 @@
 #include "bootc/kinds/bootc_node.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/slot_capacity.hpp"
+#include "fleetwide/kinds/fleet_pool.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/kubeconfig.hpp"
@@ -64,7 +65,7 @@ void each_schema(const json::object& schema, const std::string& path, bool field
 
 void each_schema(const look& f) {
   const auto all = shipped_crds();
-  EXPECT_EQ(all.size(), 8u);
+  EXPECT_EQ(all.size(), 10u);
   for (const json::object& crd : all)
     for (const json::value& version : crd.at("spec").at("versions").as_array())
       each_schema(version.at("schema").at("openAPIV3Schema").as_object(),
@@ -130,8 +131,15 @@ std::string refused_by_controller(const json::object& body) {
   return {};
 }
 
+/// The same of a FleetPool.
+std::string refused_by_fleet(const json::object& body) {
+  const auto pool = k8s::parse_view<fleetwide::fleet_pool>(json::serialize(body));
+  return pool ? pool->spec_problem() : pool.error().message();
+}
+
 std::string api_version_of(std::string_view kind) {
   return kind.starts_with("Bootc")     ? "node.bootc.dev/v1alpha1"
+         : kind.starts_with("Fleet")   ? "fleet.windlass.dev/v1alpha1"
          : kind.starts_with("Trustee") ? "confidentialcontainers.org/v1alpha1"
                                        : "mesh.openkcm.io/v1alpha1";
 }
@@ -174,9 +182,10 @@ TEST_F(Crds, RefuseAtAdmissionWhatTheControllerRefuses) {
               << what << ": " << made.error().message();
         }
       }
-      if (kind != "BootcNodePool" || row.contains("unread")) continue;
+      if ((kind != "BootcNodePool" && kind != "FleetPool") || row.contains("unread")) continue;
       // A server may be stricter; what it lets in is never refused afterwards.
-      const std::string said = refused_by_controller(as_written);
+      const std::string said = kind == "FleetPool" ? refused_by_fleet(as_written)
+                                                   : refused_by_controller(as_written);
       if (row.contains("stricter")) continue;
       EXPECT_EQ(said.empty(), row.at("refused").is_null()) << what << ": " << said;
     }

@@ -8,7 +8,8 @@ import json, os, pathlib, subprocess, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 KUBECTL = [os.path.join(os.environ["KUBEBUILDER_ASSETS"], "kubectl"), "--kubeconfig", os.environ.get("WINDLASS_LIVE_OWN_KUBECONFIG") or os.environ["WINDLASS_LIVE_KUBECONFIG"]]
-GROUPS = {"BootcNodePool": "node.bootc.dev", "BootcNode": "node.bootc.dev", "TrusteeConfig": "confidentialcontainers.org", "KryptonDeployment": "mesh.openkcm.io"}
+GROUPS = {"BootcNodePool": "node.bootc.dev", "BootcNode": "node.bootc.dev", "TrusteeConfig": "confidentialcontainers.org", "KryptonDeployment": "mesh.openkcm.io",
+          "FleetPool": "fleet.windlass.dev", "FleetGrant": "fleet.windlass.dev"}
 CRDS = sorted((ROOT / "deploy/crds").rglob("*.yaml"))
 
 

@@ -120,5 +120,25 @@ mutate(helm/tenants/waves/standing.cpp
   [[out.is = judge(before, is_same, noted == wanted, p);]]
   [[out.is = judge(before, is_same, noted == wanted, p);
   if (!@new_fingerprint@ && !noted.empty()) out.is = standing::kind::ready;]])
+set(fleet fleetwide/plan/rollout_plan.cpp)
+mutate(${fleet} [[} else if (p.wave >= open.waves) {]] [[} else if (p.wave >= open.waves && @fleet_wave@) {]])
+mutate(${fleet} [[(meant > 0 && ready == 0)) {]] [[(meant > 0 && ready == 0 && @fleet_proof@)) {]])
+mutate(${fleet} [[if (wave + 1 < w_.settings.wave_count() &&]] [[if (@fleet_soak@ && wave + 1 < w_.settings.wave_count() &&]])
+mutate(${fleet} [[const std::size_t most = w_.settings.max_clusters.up(all);]] [[const std::size_t most = @fleet_slot@ ? w_.settings.max_clusters.up(all) : clusters_;]])
+mutate(${fleet} [[if (!out_.halt.empty()) return std::pair(&hold_code::rollout_halted, out_.halt);]]
+  [[if (!out_.halt.empty() && @fleet_halt@) return std::pair(&hold_code::rollout_halted, out_.halt);]])
+mutate(${fleet} [[out_.notes_failure = true;]] [[out_.notes_failure = @fleet_noted@;]])
+mutate(${fleet} [[if (w_.has_failed) return go_back();]] [[if (w_.has_failed && @fleet_back@) return go_back();]])
+mutate(${fleet} [[    if (w_.is_paused)
+      return std::pair(&units::hold_code::paused,]] [[    if (w_.is_paused && @fleet_pause@)
+      return std::pair(&units::hold_code::paused,]])
+mutate(${fleet} [[return of(i).is_selected && of(i).is_granted && !w_.is_leaving;]] [[return of(i).is_selected && (of(i).is_granted || !@fleet_grant@) && !w_.is_leaving;]])
+mutate(${fleet} [[(of(i).has != member::owner::other || of(i).is_adopted);]] [[(of(i).has != member::owner::other || of(i).is_adopted || !@fleet_owner@);]])
+mutate(${fleet} [[if (s != member_state::ready && s != member_state::failed)]]
+  [[if (s == member_state::away && !@fleet_lost@) continue;
+        if (s != member_state::ready && s != member_state::failed)]])
+mutate(${fleet} [[} else if (out_.members[i].wave != *first) {]] [[} else if (out_.members[i].wave != *first && @fleet_leave@) {]])
+mutate(${fleet} [[if (!takes_part(i) || has_wanted(i) || of(i).seen != member::sight::seen) continue;]]
+  [[if (!takes_part(i) || has_wanted(i) || (of(i).seen != member::sight::seen && @fleet_unseen@)) continue;]])
 
 file(WRITE ${OUT} "#include \"tests/simulation/safety_rules.hpp\"\n#line 1 \"${SOURCE}\"\n${text}")

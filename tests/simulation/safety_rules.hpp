@@ -40,7 +40,21 @@ enum class rule : std::uint8_t {
   new_fingerprint,     // a cluster that is Ready with an older fingerprint opens no wave
   brake_charts,        // the brake stops each step that begins something
   brake_compositions,  // and each write of a composition
-  settle               // an operation that is ended leaves no pending record
+  settle,              // an operation that is ended leaves no pending record
+  // of what is said once at home
+  fleet_wave,   // no cluster goes before those of earlier waves
+  fleet_proof,  // a wave that nobody proved opens none
+  fleet_soak,   // nor one that was not watched
+  fleet_slot,   // so many clusters move, and no more
+  fleet_halt,   // too many failed
+  fleet_noted,  // a failure is noted before anybody goes back
+  fleet_back,   // what failed is given to nobody
+  fleet_pause,  // a pause holds everybody
+  fleet_grant,  // no cluster without a grant
+  fleet_owner,  // nothing that belongs to somebody else
+  fleet_lost,   // one that was lost a moment ago closes the next wave
+  fleet_leave,  // what is removed goes wave by wave
+  fleet_unseen  // nobody is written who cannot be seen
 };
 
 inline std::optional<rule> broken;  // by the test that runs

@@ -1,0 +1,66 @@
+// Each rule of the planner of waves over clusters is there because worlds at random find out when
+// it is gone (tests/simulation/mutants.cmake).
+#include "tests/fleetwide/worlds.hpp"
+#include "tests/simulation/safety_rules.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fleetwide::testing {
+namespace {
+
+/// The first world whose plan breaks a rule, and which; 0: none of them.
+std::pair<int, std::string> first_broken(int worlds) {
+  std::mt19937 random(31);
+  for (int i = 1; i <= worlds; ++i) {
+    const rollout_world w = any_world(random);
+    if (std::string rule = broken_rule(w, plan_rollout(w)); !rule.empty()) return {i, rule};
+  }
+  return {0, ""};
+}
+
+struct fleet_mutant {
+  const char* name;
+  mutants::rule rule;
+  const char* finding;
+};
+std::ostream& operator<<(std::ostream& out, const fleet_mutant& m) {
+  return out << m.name;
+}
+
+class FleetMutant : public ::testing::TestWithParam<fleet_mutant> {
+protected:
+  void TearDown() override { mutants::broken.reset(); }
+};
+
+TEST_P(FleetMutant, IsFoundAndTheWholeIsNot) {
+  mutants::broken = GetParam().rule;
+  const auto [world, rule] = first_broken(100'000);
+  EXPECT_GT(world, 0) << "nobody noticed";
+  EXPECT_NE(rule.find(GetParam().finding), std::string::npos) << rule;
+  mutants::broken.reset();
+  EXPECT_EQ(first_broken(20'000).second, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OneRuleLess, FleetMutant,
+    ::testing::Values(fleet_mutant{"a wave", mutants::rule::fleet_wave, ""},
+                      fleet_mutant{"proof", mutants::rule::fleet_proof, "proved nothing"},
+                      fleet_mutant{"soak", mutants::rule::fleet_soak, "proved it"},
+                      fleet_mutant{"slots", mutants::rule::fleet_slot, "too many move"},
+                      fleet_mutant{"a halt", mutants::rule::fleet_halt, "too many failed"},
+                      fleet_mutant{"what was noted", mutants::rule::fleet_noted, "not noted"},
+                      fleet_mutant{"going back", mutants::rule::fleet_back, "gets what failed"},
+                      fleet_mutant{"a pause", mutants::rule::fleet_pause, "in a pause"},
+                      fleet_mutant{"a grant", mutants::rule::fleet_grant, "not meant"},
+                      fleet_mutant{"an owner", mutants::rule::fleet_owner, "somebody else"},
+                      fleet_mutant{"a lost cluster", mutants::rule::fleet_lost, "is ahead of"},
+                      fleet_mutant{"leaving in waves", mutants::rule::fleet_leave, "leaves before"},
+                      fleet_mutant{"sight", mutants::rule::fleet_unseen, "cannot be seen"}),
+    [](const auto& info) {
+      std::string name = info.param.name;
+      std::ranges::replace(name, ' ', '_');
+      return name;
+    });
+
+}  // namespace
+}  // namespace fleetwide::testing
