@@ -250,8 +250,9 @@ void fleet_home::add_member(fleet_look& at, member m, const bootc::node_pool* po
   const place here{at.object.meta.key(), is.cluster};
   const reactor::steady_time now = on_.loop().now();
   if (const auto begun = begun_.find(here); begun != begun_.end()) {
-    if ((is.has == member::owner::ours && is.digest == begun->second.digest) ||
-        begun->second.until <= now) {
+    const bool is_there = pool && is.digest == begun->second.digest &&
+                          pool->meta.annotations.get(names::since) == begun->second.since;
+    if (is_there || begun->second.until <= now) {
       begun_.erase(begun);
     } else {
       is.has = member::owner::ours;
@@ -357,6 +358,7 @@ fleet_look fleet_home::look(const fleet_pool& p) {
   w.proven = content_of(p.status.proven_digest, p) ? p.status.proven_digest : std::string();
   const bool asked_again = p.meta.annotations.get(names::retry) != p.status.retried;
   w.has_failed = p.status.failed_digest == w.wanted && !asked_again;
+  w.retries = asked_again;
   w.is_paused = p.paused;
   w.is_leaving = p.meta.deleting();
   w.removes = p.removes;
@@ -625,7 +627,8 @@ std::size_t fleet_home::start_deeds(const fleet_look& at) {
       ++left;
       continue;
     }
-    begun_[here] = {m.digest, on_.loop().now() + seen_within};
+    begun_[here] = {m.digest, reactor::format_rfc3339(on_.loop().wall()),
+                    on_.loop().now() + seen_within};
     json::object body;
     if (m.does == deed::write) body = body_for(at, m, *content);
     tasks_.start("FleetPool " + here.first.text() + " on " + m.cluster,

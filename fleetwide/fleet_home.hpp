@@ -90,7 +90,7 @@ public:
 private:
   using place = std::pair<k8s::object_key, std::string>;  // a FleetPool, and a cluster
   struct under_way {
-    std::string digest;
+    std::string digest, since;  // as the marks will be
     reactor::steady_time until{};
   };
   struct refused {

@@ -44,6 +44,9 @@ public:
     if (!complete) co_return complain("the FleetPools at home could not be read: " + why_none());
     std::vector<fleet_look> all = co_await home->look_at_all();
     std::erase_if(all, [&](const fleet_look& at) { return !is_meant(at); });
+    const auto selector = k8s::label_selector::parse(std::string_view(arguments_.list.selector));
+    if (!selector) co_return complain("--selector: " + selector.error(), wrong_usage);
+    for (fleet_look& at : all) keep_chosen(at, *selector);
     if (all.empty() && !arguments_.name.empty())
       co_return complain("home has no FleetPool \"" + arguments_.name + "\"");
     co_return co_await show(all);
@@ -61,8 +64,24 @@ private:
   }
   bool is_meant(const fleet_look& at) const {
     const k8s::object_key key = at.object.meta.key();
+    if (!arguments_.list.ns.empty() && arguments_.list.ns != key.ns) return false;
     if (!in_file_.empty() && std::ranges::find(in_file_, key) == in_file_.end()) return false;
     return arguments_.name.empty() || arguments_.name == key.name || arguments_.name == key.text();
+  }
+  /// Of its clusters those that --cluster and -l ask for.
+  void keep_chosen(fleet_look& at, const k8s::label_selector& selector) const {
+    std::vector<fleetwide::member> members;
+    std::vector<fleetwide::member_plan> plans;
+    for (std::size_t i = 0; i < at.world.members.size(); ++i) {
+      const fleetwide::member& m = at.world.members[i];
+      k8s::cluster* c = windlass_.fleet().find(m.cluster);
+      if (!arguments_.list.chooses_cluster(m.cluster)) continue;
+      if (!selector.matches(c ? c->labels() : k8s::string_map())) continue;
+      members.push_back(m);
+      plans.push_back(at.plan.members[i]);
+    }
+    at.world.members = std::move(members);
+    at.plan.members = std::move(plans);
   }
   int complain(std::string text, int code = failure) {
     out_.complaint(std::move(text));
@@ -112,9 +131,8 @@ private:
       for (auto& m : pool_json(at)) one[m.key()] = std::move(m.value());
       pools.push_back(std::move(one));
       if (!text.empty()) text += "\n";
-      text += arguments_.what == verb::plan
-                  ? pool_plan_text(at, out_.tint, width())
-                  : pool_status_text(at, out_.tint, width(), arguments_.list);
+      text += arguments_.what == verb::plan ? pool_plan_text(at, out_.tint, width())
+                                            : pool_status_text(at, out_.tint, width());
     }
     if (all.empty()) text = "no FleetPool is at home\n";
     json::object o;
@@ -353,12 +371,13 @@ void add_pool_name(flags& f, pool_arguments& to, bool required) {
 }
 void add_yes(flags& f, pool_arguments& to, const std::string& example) {
   add_pool_name(f, to, true);
-  f.on("-y,--yes", to.yes, "do it; without it only shown");
+  f.on("-y,--yes", to.yes, "do it; without it only shown").matters();
   f.footer("Example:\n  windlass pool " + example);
 }
 void add_file(flags& f, pool_arguments& to) {
   f.value("-f,--filename", to.file, "FleetPools of this file, as if they were at home")
-      .takes("FILE");
+      .takes("FILE")
+      .matters();
 }
 
 void declare_pool_list(flags& f, pool_arguments&) {
@@ -395,7 +414,8 @@ void declare_pool_resume(flags& f, pool_arguments& to) {
 }
 void declare_pool_approve(flags& f, pool_arguments& to) {
   f.on("--adopt", to.adopt,
-       "take over what is there already, on the clusters of --cluster or on every one");
+       "take over what is there already, on the clusters of --cluster or on every one")
+      .matters();
   add_yes(f, to, "approve workers --yes");
 }
 void declare_pool_retry(flags& f, pool_arguments& to) {

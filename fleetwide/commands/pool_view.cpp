@@ -151,8 +151,7 @@ json::object pool_json(const fleet_look& at) {
   return o;
 }
 
-page pool_status_text(const fleet_look& at, colours tint, std::size_t columns,
-                      const list_request& asked) {
+page pool_status_text(const fleet_look& at, colours tint, std::size_t columns) {
   const std::string state = state_of(at);
   page out = page(at.object.meta.key().text()) + "  " + toned(state, tone_of(state), tint) + "\n";
   out += folded(page("  revision  ") + std::to_string(at.number) + ", " + at.wanted.ref + "\n",
@@ -166,7 +165,6 @@ page pool_status_text(const fleet_look& at, colours tint, std::size_t columns,
   table t({"CLUSTER", "WAVE", "STATE", "REVISION", "WAITS"});
   for (std::size_t i = 0; i < at.plan.members.size(); ++i) {
     const member_plan& m = at.plan.members[i];
-    if (!asked.chooses_cluster(m.cluster)) continue;
     t.row({m.cluster, at.object.rollout.wave_name(m.wave),
            toned(std::string(text(m.is)), tone_of(m.is), tint),
            revision_text(at, at.world.members[i].digest),

@@ -18,8 +18,7 @@ using namespace app;
 listing pools_listing(const std::vector<fleetwide::fleet_look>& all, colours tint);
 
 /// One with a line for each cluster: what it has, and why it waits.
-page pool_status_text(const fleetwide::fleet_look& at, colours tint, std::size_t columns,
-                      const list_request& asked);
+page pool_status_text(const fleetwide::fleet_look& at, colours tint, std::size_t columns);
 boost::json::object pool_json(const fleetwide::fleet_look& at);
 
 /// What the next pass writes, and why every other cluster waits then.

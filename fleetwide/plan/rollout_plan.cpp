@@ -107,7 +107,7 @@ private:
         failed.push_back(of(i).cluster);
     }
     const std::size_t borne = w_.settings.max_failures.down(all);
-    if (w_.has_failed || failed.size() <= borne) return;
+    if (w_.has_failed || w_.retries || failed.size() <= borne) return;
     out_.halt = std::to_string(failed.size()) + (failed.size() == 1 ? " cluster" : " clusters") +
                 " failed (" + formats::listed(failed, names_in_a_sentence) + "), " +
                 std::to_string(borne) + " may";
@@ -190,6 +190,9 @@ private:
     if (w_.has_failed) return go_back();
     const auto stop = stopped();
     const opening open = open_waves();
+    if (w_.retries && !stop)
+      for (std::size_t i = 0; i < clusters_; ++i)
+        if (out_.members[i].is == member_state::failed && takes_part(i)) write(i, w_.wanted);
     const std::size_t all = static_cast<std::size_t>(
         std::count_if(w_.members.begin(), w_.members.end(),
                       [&](const member& m) { return m.is_selected && m.is_granted; }));

@@ -42,6 +42,7 @@ struct rollout_world {
   std::string wanted;       // the revision that is asked for, its digest
   std::string proven;       // the newest that finished its waves; empty: none did
   bool has_failed = false;  // `wanted` failed before, and members go back
+  bool retries = false;     // a person asked to try it again: who failed gets it once more
   bool is_paused = false, is_leaving = false;  // is_leaving: the object is being deleted
   bool removes = false;  // what a cluster has that is no longer meant: removed, or left there
   rollout_settings settings;

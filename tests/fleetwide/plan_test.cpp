@@ -89,6 +89,16 @@ TEST_F(FleetPlan, MoreFailuresThanMayHaltIt) {
   EXPECT_EQ(plan().halt, "");
 }
 
+TEST_F(FleetPlan, WhoFailedGetsItOnceMoreWhenThatIsAskedFor) {
+  w_.members = {has("c1", "canary", "new", progress::failed), has("c2", "canary", "old"),
+                has("x1", "", "old")};
+  w_.retries = true;
+  EXPECT_EQ(written(), "c1:new c2:new");
+  EXPECT_EQ(plan().halt, "");
+  w_.is_paused = true;
+  EXPECT_EQ(written(), "");
+}
+
 TEST_F(FleetPlan, AWaveOfWhichNobodyProvedTheRevisionOpensNone) {
   w_.settings.max_failures = {1, false};
   w_.members = {has("c1", "canary", "new", progress::failed), has("x1", "", "old")};

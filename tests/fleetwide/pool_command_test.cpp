@@ -42,6 +42,7 @@ protected:
     EXPECT_TRUE(started);
     said_of_pools out;
     cli::command_output into;
+    into.columns = 200;
     into.text = [&](const cli::page& p) { out.text += p.text(); };
     into.bytes = [&](const std::string& b) { out.bytes += b; };
     into.complaint = [&](const std::string& c) { out.complaint += c; };
