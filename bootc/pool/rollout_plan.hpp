@@ -59,6 +59,9 @@ struct kubernetes_facts {
   std::map<std::string, carried_version, std::less<>> images;  // by digest
   bool are_noted = false;  // no registry is asked here: what the service noted on BootcNodes counts
   bool are_gated = false;  // a step to a newer minor needs an answer that it breaks nothing
+  /// Of API servers that are static pods of kubeadm's, by their node: the version of such a server
+  /// does not come with the node's image.
+  std::map<std::string, std::string, std::less<>> static_servers;
   minor_step asked;        // that `answer` is about
   units::upgrade_answer answer;
 };

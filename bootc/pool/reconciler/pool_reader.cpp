@@ -189,7 +189,10 @@ void pool_reader::heed_override(pool_world& world) const {
 kubernetes_facts pool_reader::kubernetes_of(const node_pool& pool,
                                             const std::optional<tag_resolution>& tag) {
   kubernetes_facts out;
-  if (settings_.servers) out.servers = settings_.servers->seen();
+  if (settings_.servers) {
+    out.servers = settings_.servers->seen();
+    out.static_servers = settings_.servers->on_nodes();
+  }
   out.are_gated = settings_.gate != nullptr;
   // Who only looks asks for images that it was told to assume.
   out.are_noted = !settings_.images || (settings_.only_looks && !is_assumed(pool));
