@@ -168,6 +168,23 @@ TEST_F(UpgradeCheck, NamesReleasesAndDefinitionsWithOwnerAndReplacement) {
 TEST_F(UpgradeCheck, SaysWhatItMayNotLookAtAndGoesOn) {
   put(R"({"apiVersion": "batch/v1", "kind": "CronJob",
     "metadata": {"name": "nightly", "namespace": "shop", "managedFields": [
+TEST_F(UpgradeCheck, NamesAPolicyThatAServerOfBeforeStillServes) {
+  home.be("v1.24.17");
+  put(R"({"apiVersion": "policy/v1beta1", "kind": "PodSecurityPolicy",
+    "metadata": {"name": "strict", "annotations": {"meta.helm.sh/release-name": "policies",
+                                                   "meta.helm.sh/release-namespace": "shop"}},
+    "spec": {"privileged": false}})");
+  look(25);
+  EXPECT_EQ(read.version, "v1.24.17");
+  ASSERT_EQ(rows.size(), 1u) << shown();
+  EXPECT_EQ(rows[0].object(), "PodSecurityPolicy/strict");
+  EXPECT_EQ(rows[0].owner.text(), "Helm release shop/policies");
+  EXPECT_EQ(rows[0].removed_in, 25);
+  home.be("v1.25.0");
+  k8s::sim::request gone = k8s::sim::make_request("GET", "/apis/policy/v1beta1");
+  EXPECT_EQ(home.handle(gone).status, 404);
+}
+
       {"manager": "kubectl", "operation": "Update", "fieldsType": "FieldsV1",
        "apiVersion": "batch/v1beta1", "time": "2021-01-01T00:00:00Z",
        "fieldsV1": {"f:spec": {"f:schedule": {}}}}]},
