@@ -62,7 +62,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                                        : std::make_optional<other_operator>(
                                              l, api, options_.lease_ns, options_.identity)),
       servers_(options_.discovery
-                   ? std::make_optional<k8s::skew::server_versions>(l, *options_.discovery)
+                   ? std::make_optional<k8s::skew::server_versions>(l, *options_.discovery, api)
                    : std::nullopt),
       reconciler_(l, api,
                   cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects(),

@@ -66,6 +66,14 @@ std::vector<std::vector<argument>> typical_questions(const pack& of) {
 
 }  // namespace
 
+std::vector<std::shared_ptr<const pack>> disruption_chain(const host& packs, const subject& s,
+                                                          bool is_watched) {
+  auto all = packs.applying("disruption.admit", s);
+  if (is_watched || s.api == "tenants")
+    std::erase_if(all, [](const auto& one) { return one->about().signals.empty(); });
+  return all;
+}
+
 std::int64_t disruption_instructions(std::size_t peers) {
   return unit_instructions + instructions_per_peer * static_cast<std::int64_t>(peers);
 }
@@ -97,7 +105,7 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
                                                        std::size_t unit, reactor::wall_time now) {
   disruption_answer out;
   out.admit = true;
-  const auto chain = packs.applying("disruption.admit", s);
+  const auto chain = disruption_chain(packs, s, input->fleet.watched);
   question_note n;
   const bool noted = packs.takes_notes() && !chain.empty();
   if (noted) {
@@ -158,7 +166,8 @@ hook disruption_hook() {
   h.asked =
       "for each unit that `rollout.plan` lets start, before it gets its slot. Every pack that "
       "applies is asked, by `order`; "
-      "the first no is the answer, so a pack can only narrow";
+      "the first no is the answer, so a pack can only narrow. Packs that declare `signals` are "
+      "also asked about Tenants, and, while `fleet.watched`, about the unit that moved last";
   h.failure = "no: the unit waits with the error as its reason; what is under way is finished";
   h.budget = "200,000 instructions and 500 a peer";
   h.arguments = {

@@ -29,7 +29,12 @@ struct disruption_answer {
   std::string pack, version;  // that said no, or the last that was asked
 };
 
-/// Every pack that applies is asked in order; the first no is the answer, so that a pack can only
+/// The packs that are asked about a unit, in order: those that apply. Of Tenants, and of a rollout
+/// that is watched when every unit has moved, only those that declare signals.
+std::vector<std::shared_ptr<const pack>> disruption_chain(const host& packs, const subject& s,
+                                                          bool is_watched);
+
+/// Every pack of the chain is asked in order; the first no is the answer, so that a pack can only
 /// narrow. Without any the answer is yes. One that fails means no, with its message as the reason.
 /// Lifetime `unit` is one of the input's; the input stays as it is during the call.
 reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,

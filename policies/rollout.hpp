@@ -79,6 +79,8 @@ struct rollout_fleet {
   server_range kubernetes;
   /// Its nodes go back to the image before, since the one that it names halted it.
   bool returning = false;
+  /// Every unit runs the target, and the rollout is over once the signals say so.
+  bool watched = false;
   signal_facts signals;  // those that the packs which are asked declare
 };
 

@@ -120,6 +120,10 @@ struct view_record<rollout_fleet> {
           "of the cluster's API servers; the version skew policy is kept whatever a pack answers"),
       field_of<&rollout_fleet::returning>(
           "returning", "its nodes go back to the image before, as spec.rollout.onFailure says"),
+      field_of<&rollout_fleet::watched>(
+          "watched",
+          "every unit runs the image: the rollout is over once disruption.admit says yes of the "
+          "one that moved last, and only packs with `signals` are asked"),
       field_of<&rollout_fleet::signals>(
           "signals", "those that `signals` of the packs which are asked declare"),
   };

@@ -60,6 +60,10 @@ void beginnings::acted(const std::string& cluster, const k8s::sim::written& w,
 void beginnings::saw(const std::string& cluster, const k8s::sim::written& w) {
   if (w.plural == "bootcnodes" && !has_slot(w.after)) drains_.erase({cluster, std::string(w.name)});
   if (w.plural == "bootcnodes") return saw_bootc_node(cluster, w);
+  if (w.plural == "bootcnodepools" && w.before && w.after &&
+      !text_at(w.after, {"metadata", "annotations", "windlass.dev/release"}).empty() &&
+      text_at(w.after, {"spec", "image", "ref"}) != text_at(w.before, {"spec", "image", "ref"}))
+    return acted(cluster, w, "gets the image of its Release");
   // That of the pull secrets is made by the trial.
   if (w.plural == "namespaces" && w.type == write_type::added && w.name != "bootc-operator")
     return acted(cluster, w, "is made");

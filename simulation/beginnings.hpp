@@ -14,6 +14,7 @@ namespace simulation {
 /// What Windlass begins on the clusters of a fleet, seen at every write by looking at the objects
 /// alone.
 ///   pools        a BootcNode comes, goes, gets another image, a slot or the order to boot
+///   releases     a pool that follows a Release gets another image
 ///   drains       an eviction on a node of which none was tried before
 ///   charts       a namespace, a new record of a release, a finalizer of a Tenant
 ///   compositions one of their objects is made, changed or deleted

@@ -51,12 +51,18 @@ policies::rollout_fleet as_fleet(const policy_question& q) {
   fleet.halted = q.halted;
   fleet.paused = q.paused;
   fleet.returning = q.returning;
+  fleet.watched = q.watched;
   fleet.image.kubernetes = q.kubernetes.image;
   fleet.kubernetes = {q.kubernetes.oldest, q.kubernetes.newest};
   return fleet;
 }
 
 }  // namespace
+
+const unit& last_moved(const std::vector<unit>& all) {
+  return *std::ranges::max_element(
+      all, {}, [](const unit& u) { return u.since.value_or(reactor::wall_time()); });
+}
 
 /// Asks for each who may start whether its workload may be disturbed; who may not is held. `said`
 /// is borrowed.
@@ -92,7 +98,28 @@ reactor::awaitable<pack_rollout_policy::admitted> pack_rollout_policy::admit(
   co_return out;
 }
 
+/// Whether the rollout is over, since every unit has moved.
+reactor::awaitable<policy_answer> pack_rollout_policy::watch(
+    std::string last, policies::subject about, std::shared_ptr<policies::rollout_input> input,
+    reactor::wall_time now) {
+  policies::rollout_answer said;
+  said.start = {last};
+  admitted let = co_await admit(said, std::move(about), std::move(input), now);
+  policy_answer out;
+  out.is = policy_answer::kind::given;
+  if (said.look_again > reactor::nanoseconds(0)) out.look_again = now + said.look_again;
+  const auto why = let.holds.find(last);
+  if (why == let.holds.end()) co_return out;
+  out.by = why->second.by;
+  out.watched = std::move(last);
+  out.fault = std::move(let.fault);
+  out.halt = std::move(let.halt);
+  out.holds = std::move(let.holds);
+  co_return out;
+}
+
 reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question question) {
+  const std::string last = question.watched ? last_moved(question.units).name : std::string();
   auto input = std::make_shared<policies::rollout_input>();
   input->fleet = as_fleet(question);
   input->units.reserve(question.units.size());
@@ -114,6 +141,8 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   about.cluster_labels = policies::as_labels(fleet.cluster_labels);
   about.object_labels = policies::as_labels(fleet.pool_labels);
   if (known_.clusters) fleet.clusters = known_.clusters(question.pool);
+  if (question.watched && policies::disruption_chain(packs_, about, true).empty())
+    co_return policy_answer();
   fleet.pool_annotations = question.pool_annotations;
   std::string named_objects(question.pool_annotations.get(names::guard_objects));
   if (known_.guards && !named_objects.empty()) {
@@ -122,6 +151,10 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   }
   if (known_.signals) fleet.signals = known_.signals(about, question.cluster);
   const reactor::wall_time now = question.now;
+  if (question.watched) {
+    policy_answer over = co_await watch(last, std::move(about), std::move(input), now);
+    co_return over;
+  }
   const bool named = !about.pack.empty();
   policies::subject for_disruption = about;
   auto said = co_await policies::plan_rollout(packs_, std::move(about), input, now);

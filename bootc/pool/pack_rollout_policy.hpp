@@ -47,6 +47,9 @@ private:
   reactor::awaitable<admitted> admit(policies::rollout_answer& said, policies::subject about,
                                      std::shared_ptr<policies::rollout_input> input,
                                      reactor::wall_time now);  // borrowed
+  reactor::awaitable<policy_answer> watch(std::string last, policies::subject about,
+                                          std::shared_ptr<policies::rollout_input> input,
+                                          reactor::wall_time now);
   reactor::loop& loop_;
   policies::host& packs_;
   fleet_knowledge known_;

@@ -212,7 +212,7 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
   out.policy_waits = waits_after(pool.status.policy_waits, found.policy_waits, now);
 
   const bool all_updated = c.node_count() == c.up_to_date;
-  if (all_updated) out.deployed_digest = out.target_digest;
+  if (all_updated && !found.is_watched) out.deployed_digest = out.target_digest;
   out.update_available = out.target_digest != out.deployed_digest || !out.available_digest.empty();
 
   condition up_to_date;

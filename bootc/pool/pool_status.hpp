@@ -42,6 +42,7 @@ struct pool_findings {
   std::vector<policy_wait> policy_waits;  // since when is found out by status_after()
   tag_findings tag;
   way_back back;
+  bool is_watched = false;  // every node runs the target, and a policy has yet to agree
 };
 
 /// How strong a Degraded reason is; an equal or weaker one never replaces what is there.

@@ -42,7 +42,10 @@ struct policy_answer {
   /// Given, but one of those that are asked for each unit failed: the first, and why.
   std::string fault;
   std::optional<policy_hold> halt;  // given, and the rollout halts: why
-  std::string by;                   // the pack that answered, and its version
+  /// Every unit runs the image, and the rollout is not over yet: the unit that moved last, which
+  /// `holds` says why of. Empty: it is over.
+  std::string watched;
+  std::string by;  // the pack that answered, and its version
 };
 /// How the sentence of a hold begins when a policy failed; the fault follows.
 inline constexpr std::string_view policy_failed_text = "the policy failed: ";
@@ -56,6 +59,9 @@ struct minor_step {
 /// What is known of Kubernetes' versions beside what Nodes say.
 struct kubernetes_facts {
   std::vector<std::string> servers;  // what API servers of the cluster said lately, as written
+  /// Of API servers that are static pods of kubeadm's, by their node: the version of such a server
+  /// does not come with the node's image.
+  std::map<std::string, std::string, std::less<>> static_servers;
   std::map<std::string, carried_version, std::less<>> images;  // by digest
   bool are_noted = false;  // no registry is asked here: what the service noted on BootcNodes counts
   bool are_gated = false;  // a step to a newer minor needs an answer that it breaks nothing

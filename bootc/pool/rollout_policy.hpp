@@ -16,6 +16,7 @@ struct policy_question {
   std::size_t capacity = 0, occupied = 0;
   bool paused = false, halted = false;
   bool returning = false;  // its nodes go back to the image before
+  bool watched = false;    // every unit runs the image: is the rollout over?
   kubernetes_versions kubernetes;
   reactor::wall_time now{};
   /// What the pool, as it is written now, says of who waits for a policy; empty also where it is
@@ -23,6 +24,9 @@ struct policy_question {
   std::vector<policy_wait> published;
   bool published_halt = false;  // and the rollout was halted then
 };
+
+/// The unit that moved last.
+const unit& last_moved(const std::vector<unit>& all);
 
 /// Whoever answers it: the policy host, a fixed order in a test. Its answer is a wish; the planner
 /// clamps it.

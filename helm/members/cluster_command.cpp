@@ -309,7 +309,7 @@ void declare_add(flags& f, cluster_arguments& to) {
   add_writing(f, to);
   f.footer(
       "Example:\n  windlass cluster add prod-eu-1 --labels env=prod --image "
-      "registry.example.com/windlass:0.2.0");
+      "registry.example.com/windlass:" WINDLASS_VERSION);
 }
 void declare_list(flags& f, cluster_arguments& to) {
   f.seconds("--timeout", to.timeout, "seconds to wait for the clusters' answers").shows_default();

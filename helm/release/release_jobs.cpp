@@ -37,8 +37,8 @@ record_job::answer of_record(const record& r, std::uint64_t bytes) {
         h.what, std::pair(std::pair(h.last_run.started, h.last_run.completed), h.last_run.phase));
   if (!r.origin) return a;
   if (r.state == status::superseded) {
-    a.origin =
-        brief_chart{r.origin->name(), r.origin->meta.version, r.origin->meta.app_version, {}};
+    const metadata& m = r.origin->meta;
+    a.origin = brief_chart{m.name, m.version, m.app_version, m.kube_version, {}};
     return a;
   }
   auto brief = brief_of(*r.origin);
@@ -77,6 +77,7 @@ std::shared_ptr<const chart> chart_of(brief_chart b) {
   c->meta.name = std::move(b.name);
   c->meta.version = std::move(b.version);
   c->meta.app_version = std::move(b.app_version);
+  c->meta.kube_version = std::move(b.kube_version);
   c->recorded = std::make_shared<const std::string>(std::move(b.recorded));
   return c;
 }
@@ -84,7 +85,8 @@ std::shared_ptr<const chart> chart_of(brief_chart b) {
 outcome<brief_chart> brief_of(const chart& c) {
   auto text = write_chart(c);
   if (!text) return text.error();
-  return brief_chart{c.name(), c.meta.version, c.meta.app_version, std::move(*text)};
+  const metadata& m = c.meta;
+  return brief_chart{m.name, m.version, m.app_version, m.kube_version, std::move(*text)};
 }
 
 render_job::answer render_job::run(loaded& about) const {

@@ -21,7 +21,7 @@ using loaded = outcome<std::shared_ptr<prepared_chart>>;
 
 /// A chart as far as it is known outside the process that has it.
 struct brief_chart {
-  std::string name, version, app_version;
+  std::string name, version, app_version, kube_version;
   std::string recorded;  // as a record holds it; empty: left out
 };
 std::shared_ptr<const chart> chart_of(brief_chart b);

@@ -1,6 +1,7 @@
 #include "helm/removals/findings.hpp"
 
 #include "formats/json/member.hpp"
+#include "formats/semver.hpp"
 
 #include <boost/json.hpp>
 
@@ -296,6 +297,34 @@ std::vector<webhook_service> services_of(const json::object& configuration) {
   if (const json::object* hook = object_in(*conversion, "webhook"))
     add(object_in(*hook, "clientConfig"), {});
   return out;
+}
+
+std::optional<finding> of_chart(std::string_view cluster, const object_owner& owner,
+                                std::string_view release, const released_chart& chart, int from,
+                                int to) {
+  if (chart.kube_version.empty() || from >= to) return std::nullopt;
+  const auto takes = version_constraint::parse(chart.kube_version);
+  if (!takes) return std::nullopt;
+  // Of a minor the first patch, or any later one.
+  const auto fits = [&](int minor) {
+    return std::ranges::any_of(
+        std::initializer_list<const char*>{".0", ".999"}, [&](const char* patch) {
+          const auto v = parse_lenient_version("v1." + std::to_string(minor) + patch);
+          return v && takes->check(*v);
+        });
+  };
+  if (!fits(from) || fits(to)) return std::nullopt;
+  const std::size_t slash = release.find('/');
+  finding one;
+  one.cluster = cluster;
+  one.ns = release.substr(0, slash);
+  one.kind = "Release";
+  one.name = slash == release.npos ? release : release.substr(slash + 1);
+  one.owner = owner;
+  one.sources = {source::release};
+  one.why = "its chart " + chart.text + " takes Kubernetes " + chart.kube_version + " and not 1." +
+            std::to_string(to) + ", so that its next upgrade would fail";
+  return one;
 }
 
 finding of_missing_service(std::string_view cluster, std::string_view kind,

@@ -111,6 +111,17 @@ struct family {
 };
 std::vector<family> families(int minor);
 
+/// The chart of a release, as its record has it.
+struct released_chart {
+  std::string text;          // "web-1.0.0"
+  std::string kube_version;  // the versions of Kubernetes that it takes; empty: all
+};
+/// That the next upgrade of a release would fail, since its chart takes 1.`from` and not 1.`to`;
+/// none otherwise. `release` is "shop/web".
+std::optional<finding> of_chart(std::string_view cluster, const object_owner& owner,
+                                std::string_view release, const released_chart& chart, int from,
+                                int to);
+
 /// What is wrong with a CustomResourceDefinition: versions in status.storedVersions that it does
 /// not serve.
 std::vector<finding> of_definition(std::string_view cluster, const boost::json::object& crd);

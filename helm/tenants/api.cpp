@@ -12,6 +12,7 @@
 #include "helm/tenants/waves/fleet_progress.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "policies/disruption.hpp"
 #include "policies/rollout.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
@@ -146,7 +147,7 @@ private:
     q.clusters = progress_of_all();
     q.max_failures = wanted_->all.max_failures;
     q.soak = wanted_->all.wave_soak;
-    co_return co_await ask_turn(house_.packs, std::move(q));
+    co_return co_await ask_turn(house_.packs, std::move(q), house_.signals);
   }
 
   bool is_known(std::string_view name) const {
@@ -230,7 +231,7 @@ units::api api(api_settings s) {
   a.conditions.assign(tenant_conditions.begin(), tenant_conditions.end());
   a.metrics.assign(tenant_metrics::all.begin(), tenant_metrics::all.end());
   a.state_metric = &tenant_metrics::cluster_state;
-  a.hooks = {policies::rollout_hook()};
+  a.hooks = {policies::rollout_hook(), policies::disruption_hook()};
   a.workers = start_chart_children;
   a.settings = [](app::flags& f) -> units::api_setup {
     const auto told = declare_settings(f);

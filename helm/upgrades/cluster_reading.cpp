@@ -1,6 +1,7 @@
 #include "helm/upgrades/cluster_reading.hpp"
 
 #include "formats/json/member.hpp"
+#include "helm/charts/chart.hpp"
 #include "helm/objects/manifest_job.hpp"
 #include "helm/placed/ledger.hpp"
 #include "helm/placed/noted_release.hpp"
@@ -8,6 +9,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "k8s/client/list_pages.hpp"
+#include "k8s/skew/skew_policy.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
 
@@ -223,6 +225,14 @@ private:
       co_return;
     }
     ++out_.releases;
+    const auto from = k8s::skew::parse_version(out_.version);
+    if (const auto chart = read->origin; chart && from) {
+      auto row =
+          removals::of_chart(out_.cluster, placed(owner), owner.name,
+                             {chart->name() + "-" + chart->meta.version, chart->meta.kube_version},
+                             static_cast<int>(from->minor), into_.minor());
+      if (row) into_.add(std::move(*row));
+    }
     for (seen_object& one : removals::of_manifest(*objects, owner, ns, name)) add(std::move(one));
   }
   void unread(const std::string& record, std::string why) {

@@ -9,6 +9,7 @@ core::core(api_server& face, api_options o)
     : outside(face),
       options(std::move(o)),
       objects({options.history_changes, options.history_age}) {
+  kinds.be(options.version);
   kind_ptr namespaces = kinds.find("", "v1", "namespaces");
   for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
     json::object ns{{"kind", "Namespace"}, {"apiVersion", "v1"}};
@@ -192,6 +193,7 @@ std::shared_ptr<const api_server::backup> api_server::save() const {
 void api_server::restore(const backup& saved) {
   core_->objects = saved.objects;
   core_->kinds = saved.kinds;
+  core_->kinds.be(core_->options.version);
   core_->terminations.clear();
   restart(memory::lost);
 }
@@ -206,6 +208,7 @@ access_rules& api_server::access() noexcept {
 }
 void api_server::be(std::string version) {
   core_->options.version = std::move(version);
+  core_->kinds.be(core_->options.version);
 }
 
 const std::string& api_server::version() const noexcept {

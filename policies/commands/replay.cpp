@@ -1,5 +1,7 @@
 #include "policies/commands/replay.hpp"
 
+#include "policies/disruption.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -28,7 +30,11 @@ std::vector<policies::argument> arguments_of(const recorded_question& q) {
 reactor::awaitable<verdict> ask_all(policies::host& packs,
                                     const recorded_question& q) {  // borrowed
   verdict out;
-  const auto chain = packs.applying(q.hook, q.about);
+  bool is_watched = false;
+  for (const value& a : q.arguments)
+    if (const value* told = a.find("watched"); told && told->if_bool())
+      is_watched = *told->if_bool();
+  const auto chain = policies::disruption_chain(packs, q.about, is_watched);
   for (const auto& one : chain) {
     auto said = co_await packs.ask(one, q.hook, arguments_of(q), q.instructions);
     out = {one->about().name, text_of(said)};

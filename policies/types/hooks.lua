@@ -72,6 +72,7 @@
 ---@field image windlass.target_image the one that the pool's nodes should run
 ---@field kubernetes windlass.server_versions of the cluster's API servers; the version skew policy is kept whatever a pack answers
 ---@field returning boolean its nodes go back to the image before, as spec.rollout.onFailure says
+---@field watched boolean every unit runs the image: the rollout is over once disruption.admit says yes of the one that moved last, and only packs with `signals` are asked
 ---@field signals table<string, windlass.signal> those that `signals` of the packs which are asked declare
 
 ---@class windlass.cluster

@@ -163,9 +163,10 @@ void declare_run(flags& f, run_arguments& to) {
       .shows_default();
   f.on("--leader-elect", to.leader_elect, "each API acts only while this replica holds its Lease");
   f.on("--plan", to.plan, "only say what would be done, as `plan -o json` does, and end");
-  declare_speed(f, "--max-changes", to.max_changes.fleet,
-                "changes that may begin in any minute in the whole fleet, over all APIs; else any "
-                "number. No policy raises it");
+  declare_speed(
+      f, "--max-changes", to.max_changes.fleet,
+      "changes that this process may begin in any minute in the whole fleet, over all its "
+      "APIs; else any number. No policy raises it, and each replica counts its own");
   declare_speed(f, "--max-changes-per-cluster", to.max_changes.cluster,
                 "the same for each cluster");
   declare_ui(f, to.ui);

@@ -2,6 +2,7 @@
 #include "app/stop_guard.hpp"
 #include "k8s/sim/fleet_server.hpp"
 #include "k8s/sim/workloads.hpp"
+#include "k8s/skew/skew_policy.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 #include "reactor/task_group.hpp"
@@ -22,6 +23,7 @@ struct apiserver_arguments {
   std::size_t clusters = 1;
   std::string dir;  // where the kubeconfig goes
   std::uint16_t port = 0;
+  std::string kubernetes;  // the version that they say they are; empty: the newest
   bool one_port = false, tls = false, no_workloads = false, rbac = false;
 };
 
@@ -43,6 +45,8 @@ int apiserver_command(const apiserver_arguments& a, const invocation&) {
   if (a.one_port) o.layout = k8s::sim::fleet_layout::one_port;
   if (a.tls) o.security = k8s::sim::transport_security::tls;
   if (a.rbac) o.judge = k8s::sim::authorization::rbac;
+  if (!a.kubernetes.empty())
+    o.adjust = [&a](std::size_t, k8s::sim::api_options& of) { of.version = a.kubernetes; };
   k8s::sim::fleet_server servers(loop, std::move(o));
   std::list<k8s::sim::workloads> workloads;
   for (std::size_t i = 0; i < servers.size() && !a.no_workloads; ++i)
@@ -79,6 +83,17 @@ void declare_apiserver(flags& f, apiserver_arguments& to) {
        "who may do what: everybody everything, or what Roles and bindings allow")
       .one_of({"always-allow", "rbac"})
       .takes("always-allow|rbac");
+  f.read(
+       "--kubernetes",
+       [&to](const std::string& version) {
+         if (!k8s::skew::parse_version(version))
+           return "\"" + version + "\" is no version of Kubernetes";
+         to.kubernetes = version.starts_with("v") ? version : "v" + version;
+         return std::string();
+       },
+       "the version that they say they are; before v1.25 they serve PodSecurityPolicies, all else "
+       "is as in the newest")
+      .takes("v1.N.P");
   f.on("--no-workloads", to.no_workloads,
        "leave Deployments, Jobs and other workloads as they are put; without it they are ready a "
        "second later");

@@ -1,6 +1,7 @@
 // `windlass check upgrade` against an embedded API server in virtual time, and against answers of
 // an older one.
 #include "formats/base64.hpp"
+#include "helm/charts/chart.hpp"
 #include "helm/release/record.hpp"
 #include "helm/upgrades/cluster_reading.hpp"
 #include "helm/upgrades/upgrade_gate.hpp"
@@ -74,8 +75,10 @@ protected:
   void put(const char* text) { home.put(json::parse(text).as_object()); }
   /// A revision of a release as Helm keeps it.
   void release(const std::string& name, int revision, const std::string& status,
-               const std::string& text, const char* kind = "Secret") {
+               const std::string& text, const char* kind = "Secret",
+               std::shared_ptr<const helm::chart> chart = nullptr) {
     helm::release::record r;
+    r.origin = std::move(chart);
     r.name = name;
     r.ns = "shop";
     r.revision = revision;
@@ -165,6 +168,23 @@ TEST_F(UpgradeCheck, NamesReleasesAndDefinitionsWithOwnerAndReplacement) {
   EXPECT_EQ(helm::upgrades::report_github(r, shown).find("::error title=prod/"), 0u);
 }
 
+TEST_F(UpgradeCheck, NamesAPolicyThatAServerOfBeforeStillServes) {
+  home.be("v1.24.17");
+  put(R"({"apiVersion": "policy/v1beta1", "kind": "PodSecurityPolicy",
+    "metadata": {"name": "strict", "annotations": {"meta.helm.sh/release-name": "policies",
+                                                   "meta.helm.sh/release-namespace": "shop"}},
+    "spec": {"privileged": false}})");
+  look(25);
+  EXPECT_EQ(read.version, "v1.24.17");
+  ASSERT_EQ(rows.size(), 1u) << shown();
+  EXPECT_EQ(rows[0].object(), "PodSecurityPolicy/strict");
+  EXPECT_EQ(rows[0].owner.text(), "Helm release shop/policies");
+  EXPECT_EQ(rows[0].removed_in, 25);
+  home.be("v1.25.0");
+  k8s::sim::request gone = k8s::sim::make_request("GET", "/apis/policy/v1beta1");
+  EXPECT_EQ(home.handle(gone).status, 404);
+}
+
 TEST_F(UpgradeCheck, SaysWhatItMayNotLookAtAndGoesOn) {
   put(R"({"apiVersion": "batch/v1", "kind": "CronJob",
     "metadata": {"name": "nightly", "namespace": "shop", "managedFields": [
@@ -250,6 +270,26 @@ TEST(UpgradeGate, AWaiverCountsUntilItsLastDay) {
       {"*", "shop/*/*", "policy/v1beta1", "the chart moves", "2027-05-31"}};
   EXPECT_EQ(helm::upgrades::judge(facts_of({budget("a", 25)}), until_may, may).is, answer::fine);
   EXPECT_EQ(helm::upgrades::judge(facts_of({budget("a", 25)}), until_may, june).is, answer::found);
+}
+
+TEST_F(UpgradeCheck, NamesAReleaseWhoseChartDoesNotTakeTheNewerKubernetes) {
+  home.be("v1.24.17");
+  auto chart = std::make_shared<helm::chart>();
+  chart->meta.name = "web";
+  chart->meta.version = "1.2.0";
+  chart->meta.kube_version = "<1.25.0-0";
+  release("web", 1, "deployed", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}", "Secret",
+          chart);
+  look(25);
+  ASSERT_EQ(rows.size(), 1u) << shown();
+  EXPECT_EQ(rows[0].object(), "Release/web");
+  EXPECT_EQ(rows[0].owner.text(), "Helm release shop/web");
+  EXPECT_EQ(
+      helm::upgrades::judge(facts_of(rows), {}, {}).sentence,
+      "Kubernetes 1.25 breaks what this cluster uses: shop/Release/web (its chart web-1.2.0 "
+      "takes Kubernetes <1.25.0-0 and not 1.25, so that its next upgrade would fail, Helm release "
+      "shop/web); "
+      "`windlass check upgrade --to 1.25 --cluster prod` lists all");
 }
 
 TEST_F(UpgradeCheck, ToldOfMetricsAloneTheAnswerIsWhole) {

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """Runs docs/quickstart.md: its `sh` blocks, one after the other in one shell, on a real API server, with three nodes and whoever makes and runs
-pods played beside.
+pods played beside. Before the pool is taken away, `windlass check upgrade --to 1.25` looks at that fleet with what 1.25 would break on it, known by records of
+releases; and at an embedded server that says it is v1.24, which still serves the PodSecurityPolicy itself.
 
     WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_AUDIT=LOG KUBEBUILDER_ASSETS=D tests/live/deploy_quickstart.py BUILD_FOLDER
+    tests/live/deploy_quickstart.py BUILD_FOLDER --embedded
+        on an embedded API server; needs kubectl
 """
+import atexit
 import json
 import os
 import pathlib
@@ -16,10 +20,51 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
+from waits import until
+
+EMBEDDED = "--embedded" in sys.argv
+
+
+def serve(folder, *more):
+    """An embedded API server until this process ends; its kubeconfig."""
+    server = subprocess.Popen([pathlib.Path(sys.argv[1]) / "windlass", "apiserver", "--dir", folder, "--no-workloads", *more], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    atexit.register(lambda: (server.kill(), server.wait(), shutil.rmtree(folder, ignore_errors=True)))
+    until((pathlib.Path(folder) / "kubeconfig").exists, "an embedded API server")
+    return f"{folder}/kubeconfig"
+
+
+def find_kubectl():
+    found = pathlib.Path(os.environ.get("KUBEBUILDER_ASSETS", pathlib.Path.home() / ".cache/windlass/envtest")) / "kubectl"
+    found = found if found.exists() else shutil.which("kubectl")
+    if not found:
+        print("quickstart: SKIPPED: no kubectl (KUBEBUILDER_ASSETS)")
+        sys.exit(77)
+    return pathlib.Path(found)
+
+
+if EMBEDDED:  # the modules below find it in the environment
+    os.environ["KUBEBUILDER_ASSETS"] = str(find_kubectl().parent)
+    os.environ["WINDLASS_LIVE_KUBECONFIG"] = serve(tempfile.mkdtemp(prefix="windlass-quickstart-"), "--tls", "--authorization", "rbac")
+    os.environ["WINDLASS_LIVE_AUDIT"] = "/none"
 import deploy
+import old_objects
 import rollout
 from rollout import BUILD, ROOT, apply, get, kubectl, report_node
 
+OLD = [old_objects.release("web", old_objects.PDB), old_objects.release("kinds", old_objects.CRD)]
+RECORDED, SERVED = old_objects.release("policies", old_objects.PSP), {
+    "apiVersion": "policy/v1beta1", "kind": "PodSecurityPolicy", "metadata": {"name": "strict"}, "spec": {"privileged": False}}
+CHECK = """check() {
+  kubectl create namespace shop
+  kubectl create -f "$HOME/$1.json"
+  windlass check upgrade --to 1.25 > "$HOME/$1" && exit 3 || test $? = 1
+  cat "$HOME/$1"
+  kubectl delete -f "$HOME/$1.json"
+}
+check recorded
+KUBECONFIG=$HOME/older/kubeconfig check served
+"""
 NODES = ["worker-1", "worker-2", "worker-3"]
 TEXT = (ROOT / "docs/quickstart.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", TEXT, re.M | re.S)
@@ -84,7 +129,11 @@ def main():
     (folder / "bin").mkdir()
     (folder / "bin/windlass").symlink_to(BUILD / "windlass")
     (folder / "bin/kubectl").symlink_to(rollout.KUBECTL[0])
-    steps = "".join(f"echo '+ step {i}'\n{block}" for i, block in enumerate(BLOCKS, 1))
+    serve(folder / "older", "--kubernetes", "v1.24.17")
+    for name, policy in (("recorded", RECORDED), ("served", SERVED)):
+        (folder / f"{name}.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [policy, *OLD]}))
+    # The last block takes the fleet away.
+    steps = "".join(f"echo '+ step {i}'\n{block}" for i, block in enumerate([*BLOCKS[:-1], CHECK, BLOCKS[-1]], 1))
     began, failed = time.monotonic(), 1
     cluster.thread.start()
     try:
@@ -94,6 +143,10 @@ def main():
         print(done.stdout)
         if failed:
             print(done.stderr, cluster.problem, *rollout.problems)
+        for name, owner in (("recorded", "Helm release shop/policies"), ("served", "field manager kubectl-create")):
+            if not failed and (missing := old_objects.missing_in((folder / name).read_text(), owner)):
+                failed = 1
+                print(f"quickstart: no line of `check upgrade` has {missing}")
         booted = failed or {(folder / n / "booted").read_text().strip().split(":")[-1][:4] for n in NODES}
         if not failed and booted != {"bbbb"}:
             failed = 1

@@ -59,6 +59,15 @@ return { soak_seconds = 60, look_again = 5, signals = { { name = "errors", every
     });
   }
 
+  static std::string digest_of(std::string_view image) {
+    return std::string(image.substr(image.find('@') + 1));
+  }
+  /// What the pool says that every node ran, and was fine.
+  std::string deployed() {
+    const auto pool = api().get("node.bootc.dev", "bootcnodepools", "", "workers");
+    return std::string(pool->at("status").as_object().at("deployedDigest").as_string());
+  }
+
   awaitable<std::string> holds(cli::service& windlass) {  // borrowed
     const cli::fleet_overview overview = co_await cli::look_at(windlass, l, {}, l.now() + 30s);
     const json::object plan = cli::plan_json(overview);
@@ -184,6 +193,53 @@ TEST(Signals, WherePoolsSayReturnTheNodesGoBackAlthoughTheValueStays) {
     f.value = "0.2";
     co_await f.l.sleep_for(60min);
     EXPECT_EQ(f.world().hosts_on(simulation::new_image), 0u);
+  });
+}
+
+/// Every node runs the new image, within a minute.
+awaitable<void> all_moved(signalled_fleet& f) {  // borrowed
+  co_await f.first_move();
+  for (int i = 0; i < 720 && f.world().hosts_on(simulation::new_image) < 4; ++i)
+    co_await f.l.sleep_for(5s);
+  EXPECT_EQ(f.world().hosts_on(simulation::new_image), 4u);
+}
+
+TEST(Signals, AValueThatTurnsBadAfterTheLastNodeTakesThemBack) {
+  signalled_fleet f;
+  f.on_failure("Return");
+  f.run([&](cli::service& windlass) -> awaitable<void> {
+    co_await all_moved(f);
+    co_await f.l.sleep_for(30s);
+    const std::string soaks = co_await f.holds(windlass);
+    EXPECT_THAT(soaks, HasSubstr("policy:SignalSoak: node-"));
+    f.value = "0.2";
+    co_await f.l.sleep_for(60min);
+    EXPECT_EQ(f.world().hosts_on(simulation::new_image), 0u);
+  });
+}
+
+TEST(Signals, AValueThatTurnsBadAfterTheLastNodeHaltsUntilItIsFineForTheSoak) {
+  signalled_fleet f;
+  f.run([&](cli::service& windlass) -> awaitable<void> {
+    co_await all_moved(f);
+    f.value = "0.2";
+    co_await f.l.sleep_for(2min);
+    EXPECT_EQ(f.deployed(), f.digest_of(simulation::old_image));
+    const std::string bad = co_await f.holds(windlass);
+    EXPECT_THAT(bad, HasSubstr("signal-bad: errors is 0.2"));
+    f.value = "NaN";
+    co_await f.l.sleep_for(10min);
+    EXPECT_EQ(f.deployed(), f.digest_of(simulation::old_image)) << "unknown is never a pass";
+    f.value = "0";
+    co_await f.l.sleep_for(5min);
+    EXPECT_EQ(f.deployed(), f.digest_of(simulation::new_image));
+    const std::string none = co_await f.holds(windlass);
+    EXPECT_EQ(none, "");
+    f.value = "0.2";
+    co_await f.l.sleep_for(10min);
+    EXPECT_EQ(f.world().hosts_on(simulation::new_image), 4u) << "the rollout is over";
+    const std::string over = co_await f.holds(windlass);
+    EXPECT_EQ(over, "");
   });
 }
 

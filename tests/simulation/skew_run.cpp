@@ -71,6 +71,27 @@ public:
   }
   static std::string version(std::uint64_t minor) { return "v1." + std::to_string(minor) + ".1"; }
 
+  /// The API servers are static pods, which change when kubeadm() says so and with no image.
+  bool has_static_pods = false;
+  void kubeadm(std::size_t plane, std::uint64_t minor) {
+    const std::string node = cluster().node_names()[plane];
+    cluster().api().put(
+        {{"apiVersion", "v1"},
+         {"kind", "Pod"},
+         {"metadata",
+          {{"name", "kube-apiserver-" + node},
+           {"namespace", "kube-system"},
+           {"labels", {{"component", "kube-apiserver"}, {"tier", "control-plane"}}},
+           {"annotations",
+            {{"kubernetes.io/config.mirror", "abc"},
+             {"kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint", "a:6443"}}}}},
+         {"spec",
+          {{"nodeName", node},
+           {"containers",
+            {{{"name", "kube-apiserver"},
+              {"image", "registry.k8s.io/kube-apiserver:" + version(minor)}}}}}}});
+  }
+
   /// Everything runs this minor; after that the control planes are in their pool.
   void begin(std::uint64_t minor) {
     (void)world->start();
@@ -81,7 +102,7 @@ public:
       if (w.plural != "nodes") return;
       judge.saw(w);
       // One of the servers behind the balancer answers.
-      if (planes_ > 0) answer_as_one_of_the_planes();
+      if (planes_ > 0 && !has_static_pods) answer_as_one_of_the_planes();
     };
     const std::vector<std::string> names = cluster().node_names();
     for (std::size_t i = 0; i < names.size(); ++i)
@@ -267,6 +288,41 @@ gated_outcome run_gated(const std::string& waivers) {
     w.cluster().api().erase("", "secrets", "default", helm::release::storage_name("policies", 1));
     co_await w.work(1h);
     out.went_after = w.world->reboots();
+    co_await w.world->stop();
+    w.loop.stop();
+  });
+  w.loop.run();
+  return out;
+}
+
+kubeadm_outcome run_kubeadm(std::uint64_t seed) {
+  skew_world w(seed, 3, 2);
+  w.has_static_pods = true;
+  kubeadm_outcome out;
+  reactor::task_group tasks(w.loop);
+  tasks.start("kubeadm", [&]() -> reactor::awaitable<void> {
+    w.begin(33);
+    out.planes = 3;
+    for (const std::string_view image : {old_image, new_image}) {
+      const std::string carries = skew_world::version(image == old_image ? 33 : 34);
+      w.registry.says[digest_in(image)] = carries;
+      w.world->carry(image, carries);
+    }
+    for (std::size_t i = 0; i < out.planes; ++i) w.kubeadm(i, 33);
+    co_await w.work(1min);
+    w.set_image("planes", new_image);
+    co_await w.work(1h);
+    out.went_before = w.world->reboots();
+    out.says = co_await w.look("planes");
+    // Behind the balancer an upgraded server answers first; the others still count.
+    w.cluster().api().be(skew_world::version(34));
+    for (std::size_t i = 0; i + 1 < out.planes; ++i) w.kubeadm(i, 34);
+    co_await w.work(1h);
+    out.went_before = w.world->reboots();
+    w.kubeadm(out.planes - 1, 34);
+    co_await w.work(1h);
+    out.went_after = w.world->reboots();
+    for (const std::string& one : w.judge.violations()) out.violations.push_back(one);
     co_await w.world->stop();
     w.loop.stop();
   });

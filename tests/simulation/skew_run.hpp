@@ -34,6 +34,16 @@ struct gated_outcome {
 /// --gate-removed-apis. After an hour the release is deleted, unless a waiver covers it.
 gated_outcome run_gated(const std::string& waivers);
 
+struct kubeadm_outcome {
+  std::string says;  // the hold of a control-plane node before kubeadm
+  std::vector<std::string> violations;
+  std::size_t planes = 0, went_before = 0, went_after = 0;
+};
+
+/// Control planes whose API servers are static pods are to move to an image with a newer kubelet;
+/// after an hour kubeadm brings the pods to that minor, one after the other.
+kubeadm_outcome run_kubeadm(std::uint64_t seed);
+
 /// A label names another minor than the image has.
 lie_outcome run_lie(std::uint64_t seed);
 

@@ -37,6 +37,16 @@ TEST(SkewedFleetAfterALie, TheFirstNodesWordCountsThePoolHaltsAndGoesBack) {
   }
 }
 
+TEST(KubeadmFleet, NoControlPlaneNodeMovesBeforeKubeadmHasMovedEveryAPIServer) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const kubeadm_outcome r = run_kubeadm(seed);
+    EXPECT_EQ(r.went_before, 0u) << "seed " << seed;
+    EXPECT_NE(r.says.find("and the API server on node "), std::string::npos) << r.says;
+    EXPECT_EQ(r.went_after, r.planes) << "seed " << seed;
+    EXPECT_TRUE(r.violations.empty()) << "seed " << seed << ": " << r.violations.front();
+  }
+}
+
 TEST(GatedFleet, NoControlPlaneMovesWhileAReleaseUsesWhatTheNewMinorRemoves) {
   const gated_outcome r = run_gated("");
   EXPECT_EQ(r.went_before, 0u);

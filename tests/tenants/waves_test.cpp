@@ -3,8 +3,16 @@
 #include "helm/tenants/waves/fleet_progress.hpp"
 #include "helm/tenants/waves/standing.hpp"
 #include "helm/tenants/waves/turn.hpp"
+#include "policies/host/host.hpp"
+#include "policies/moment.hpp"
+#include "policies/signals.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 namespace helm::tenants {
 namespace {
@@ -179,6 +187,76 @@ TEST(TenantTurn, APolicyThatFailsLetsNobodyMove) {
   ASSERT_EQ(none.holds.size(), 2u);
   EXPECT_EQ(none.holds.begin()->second.code, "policy-fault");
   EXPECT_EQ(none.holds.begin()->second.sentence, "the policy failed: line 7");
+}
+
+/// Asked with the stock pack for signals, which names one signal; what is known of it.
+turn_answer ask_with(policies::signal_fact errors, turn_question q) {
+  reactor::loop l{reactor::loop::mode::simulated, 5};
+  const reactor::temporary_folder folder;
+  std::filesystem::copy(std::filesystem::path(WINDLASS_SOURCE_DIR) / "policies/disruption/signals",
+                        folder.path() + "/signals");
+  folder.write("signals/signals.lua", R"lua(
+return { soak_seconds = 60, look_again = 5, signals = { { name = "errors", at_most = 0.01,
+  prometheus = "http://prometheus", query = "errors" } } }
+)lua");
+  turn_answer out;
+  reactor::task_group tasks(l);
+  tasks.start("ask", [&]() -> reactor::awaitable<void> {
+    policies::host::options o;
+    o.folders = {folder.path()};
+    policies::host packs(l, std::move(o));
+    auto loaded = co_await packs.load();
+    EXPECT_TRUE(loaded.has_value()) << (loaded ? "" : loaded.error().message());
+    known_signals known = [&](const policies::subject& about, const std::string& cluster) {
+      EXPECT_EQ(about.api, "tenants");
+      EXPECT_EQ(cluster, "east");
+      EXPECT_EQ(policies::signals_wanted(packs, about).size(), 1u);
+      return policies::signal_facts{{"errors", errors}};
+    };
+    out = co_await ask_turn(packs, std::move(q), std::move(known));
+  });
+  l.run();
+  return out;
+}
+policies::signal_fact errors_of(double value) {
+  policies::signal_fact out;
+  out.value = out.lowest = out.highest = value;
+  out.age = 3;
+  out.covers = 60;
+  return out;
+}
+/// The first carries the label.
+turn_question labelled() {
+  turn_question q = two_that_wait();
+  q.now = start;
+  q.units.front().labels = k8s::string_map{{"windlass.dev/signals", ""}};
+  return q;
+}
+
+TEST(TenantTurn, WhoCarriesTheLabelWaitsForTheSignals) {
+  EXPECT_EQ(ask_with(errors_of(0), labelled()).may.size(), 2u);
+
+  const turn_answer bad = ask_with(errors_of(0.2), labelled());
+  EXPECT_EQ(bad.may, (std::set<std::string, std::less<>>{"default/b"})) << "without the label";
+  EXPECT_EQ(bad.holds.at("default/a").code, "signal-bad");
+  EXPECT_EQ(bad.holds.at("default/a").sentence,
+            "errors is 0.2, at most 0.01 is allowed (seen 3 s ago)");
+  EXPECT_EQ(bad.look_again, 5s);
+
+  policies::signal_fact unknown;
+  unknown.unknown = "the answer is NaN";
+  EXPECT_EQ(ask_with(unknown, labelled()).holds.at("default/a").code, "signal-unknown");
+}
+
+TEST(TenantTurn, AfterATenantHasMovedTheNextOnesWaitForTheSoak) {
+  turn_question q = labelled();
+  q.units.back().state = turn_state::settled;
+  q.units.back().slotted = false;
+  q.units.back().since = policies::unix_seconds(start - 20s);
+  const turn_answer soaks = ask_with(errors_of(0), q);
+  EXPECT_EQ(soaks.holds.at("default/a").code, "policy:SignalSoak");
+  EXPECT_EQ(soaks.holds.at("default/a").sentence,
+            "default/c has moved and is watched for another 40 s");
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ policy_answer answer_published(const policy_question& question) {
   out.by = others.by;
   for (const unit& u : question.units)
     if (!u.slotted) out.holds.try_emplace(u.name, others);
+  if (question.watched) out.watched = last_moved(question.units).name;
   return out;
 }
 

@@ -96,6 +96,22 @@ struct reasons {
                 "it is being drained, " + left_of(drain) + where_not_ready(m), "its pods are gone");
   }
 
+  void explain_policy(const member& m, const policy_hold& why) const {
+    const auto kind = hold_code::of_policy_word(why.code);
+    if (why.is_fault)
+      d.hold_back(m.name, hold_code::policy_fault, std::string(policy_failed_text) + why.reason,
+                  "the policy is corrected");
+    else
+      d.hold_back(m.name, kind, why.reason,
+                  d.world.policy.look_again
+                      ? "the policy is asked again at " + in_words(*d.world.policy.look_again)
+                      : "the policy chooses it",
+                  kind == hold_code::policy.code ? why.code : std::string());
+    d.plan.holds.back().by = why.by.empty() ? d.world.policy.by : why.by;
+    if (d.world.policy.look_again)
+      d.plan.holds.back().asked_again = in_words(*d.world.policy.look_again);
+  }
+
   void explain_staged(const member& m) const {
     if (m.slotted && !m.approved()) {
       if (m.skew) return explain_skew(m);
@@ -165,20 +181,7 @@ struct reasons {
                               : given != d.world.policy.holds.end()
                                   ? given->second
                                   : policy_hold{{}, "the policy has not chosen it"};
-      const auto kind = hold_code::of_policy_word(why.code);
-      if (why.is_fault)
-        d.hold_back(m.name, hold_code::policy_fault, std::string(policy_failed_text) + why.reason,
-                    "the policy is corrected");
-      else
-        d.hold_back(m.name, kind, why.reason,
-                    d.world.policy.look_again
-                        ? "the policy is asked again at " + in_words(*d.world.policy.look_again)
-                        : "the policy chooses it",
-                    kind == hold_code::policy.code ? why.code : std::string());
-      d.plan.holds.back().by = why.by.empty() ? d.world.policy.by : why.by;
-      if (d.world.policy.look_again)
-        d.plan.holds.back().asked_again = in_words(*d.world.policy.look_again);
-      return;
+      return explain_policy(m, why);
     }
     if (d.plan.capacity == 0)
       return d.hold_back(m.name, hold_code::slot_full, "maxUnavailable allows no node",
@@ -208,6 +211,9 @@ struct reasons {
         if (m.slotted)
           d.hold_back(m.name, hold_code::not_ready, "it runs the image, but the Node is not Ready",
                       "the Node is Ready");
+        else if (m.name == d.world.policy.watched)
+          if (const auto why = d.world.policy.holds.find(m.name); why != d.world.policy.holds.end())
+            explain_policy(m, why->second);
         return;
       case unit_state::degraded: {
         const condition* why =
@@ -392,6 +398,7 @@ void explanation::finish_status(const membership& all, const halt_rule& halt) {
     found.degradations.push_back({pool_reason::tag_resolution_error, goal.tag.error});
   found.tag = goal.tag;
   found.back = goal.back;
+  found.is_watched = !policy.watched.empty();
   if (goal.returning)
     found.degradations.push_back({pool_reason::rollout_returned,
                                   goal.back.failed + " halted its rollout; the nodes go back to " +

@@ -51,8 +51,14 @@ void skew_rule::range::add(const said& one) {
   if (!newest || one.is.minor > newest->is.minor) newest = one;
 }
 
+bool skew_rule::brings_server(const draft& d, const k8s::node& node) {
+  return is_control_plane(node) &&
+         !d.world.kubernetes.static_servers.contains(node.meta.name.str());
+}
+
 void skew_rule::look_at(const draft& d, const k8s::node& node, const bootc_node* object) {
   const std::string& name = node.meta.name.str();
+  const bool brings = brings_server(d, node);
   // A command that only looks asks no registry; of each pool the service notes on one node what it
   // found out.
   if (d.world.kubernetes.are_noted && object && d.owns(*object) &&
@@ -62,14 +68,14 @@ void skew_rule::look_at(const draft& d, const k8s::node& node, const bootc_node*
         if (noted->code == kind.code) noted_ = {kind, noted->sentence, noted->released_by};
   const auto kubelet = k8s::skew::parse_version(node.kubelet_version);
   const auto proxy = k8s::skew::parse_version(node.kube_proxy_version);
-  if (kubelet && is_control_plane(node))
+  if (kubelet && brings)
     control_planes_.push_back({*kubelet, name});
   else if (kubelet)
     kubelets_.add({*kubelet, name});
-  if (proxy && !is_control_plane(node)) proxies_.add({*proxy, name});
+  if (proxy && !brings) proxies_.add({*proxy, name});
   // What is on its way comes back with another version.
   if (const auto coming = on_its_way(d.world, object)) {
-    if (is_control_plane(node))
+    if (brings)
       control_planes_.push_back({*coming, name});
     else
       kubelets_.add({*coming, name});
@@ -81,6 +87,9 @@ void skew_rule::look_at(const draft& d, const k8s::node& node, const bootc_node*
 
 void skew_rule::judge(draft& d) {
   const pool_world& world = d.world;
+  for (const auto& [node, text] : world.kubernetes.static_servers)
+    if (auto version = k8s::skew::parse_version(text))
+      servers_.push_back({*std::move(version), "the API server on node " + node});
   for (const std::string& text : world.kubernetes.servers)
     if (auto version = k8s::skew::parse_version(text))
       servers_.push_back({*std::move(version), "an API server"});
@@ -168,7 +177,7 @@ void skew_rule::give_reason(member& m, reason why) {
 void skew_rule::judge_upgrade(draft& d, member& m) {
   const kubernetes_facts& facts = d.world.kubernetes;
   const auto oldest = k8s::skew::parse_version(d.plan.kubernetes.oldest);
-  if (!facts.are_gated || !is_control_plane(*m.node) || !oldest ||
+  if (!facts.are_gated || !brings_server(d, *m.node) || !oldest ||
       image_->is.minor <= oldest->minor)
     return;
   const minor_step step{oldest->minor, image_->is.minor};
@@ -194,8 +203,8 @@ void skew_rule::judge(draft& d, member& m) {
     if (!noted_.sentence.empty()) give_reason(m, noted_);
     return;
   }
-  std::string broken =
-      is_control_plane(*m.node) ? broken_by_control_plane(*m.node) : broken_by_worker(*m.node);
+  const bool brings = brings_server(d, *m.node);
+  std::string broken = brings ? broken_by_control_plane(*m.node) : broken_by_worker(*m.node);
   if (broken.empty()) {
     if (!is_there) judge_upgrade(d, m);
     return;
@@ -204,8 +213,7 @@ void skew_rule::judge(draft& d, member& m) {
   if (!is_there)
     return give_reason(m, {hold_code::version_skew, std::move(broken), release_of_skew});
   // Known only since this node runs it. A pool that arrived is left alone: the others moved.
-  if (!is_control_plane(*m.node) && d.pool.status.deployed_digest != d.goal.target.digest)
-    m.moved_beyond = true;
+  if (!brings && d.pool.status.deployed_digest != d.goal.target.digest) m.moved_beyond = true;
 }
 
 }  // namespace bootc::planning

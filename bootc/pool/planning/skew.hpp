@@ -12,7 +12,8 @@ namespace bootc::planning {
 /// Keeps every node within Kubernetes' version skew policy (k8s/skew): which Kubernetes the target
 /// carries, and beside which versions it may run. What is not known breaks no rule.
 /// An image of a control-plane node is taken to carry that node's API server too, so such a node is
-/// judged as an API server among the others; its kubelet is the word about it.
+/// judged as an API server among the others; its kubelet is the word about it. Where kubeadm runs
+/// the API server as a static pod it does not follow the image, and the node is judged as a worker.
 class skew_rule {
 public:
   /// Every node of the cluster, in the order of names; `object` is null where it is in no pool.
@@ -37,6 +38,8 @@ private:
     std::optional<said> oldest, newest;
     void add(const said& one);
   };
+  /// An image brings the node's API server.
+  static bool brings_server(const draft& d, const k8s::node& node);
   std::string broken_by_worker(const k8s::node& node) const;
   std::string broken_by_control_plane(const k8s::node& node) const;
   std::string sentence(const k8s::skew::rule& broken, const said& beside) const;

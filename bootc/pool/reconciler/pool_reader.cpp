@@ -189,7 +189,10 @@ void pool_reader::heed_override(pool_world& world) const {
 kubernetes_facts pool_reader::kubernetes_of(const node_pool& pool,
                                             const std::optional<tag_resolution>& tag) {
   kubernetes_facts out;
-  if (settings_.servers) out.servers = settings_.servers->seen();
+  if (settings_.servers) {
+    out.servers = settings_.servers->seen();
+    out.static_servers = settings_.servers->on_nodes();
+  }
   out.are_gated = settings_.gate != nullptr;
   // Who only looks asks for images that it was told to assume.
   out.are_noted = !settings_.images || (settings_.only_looks && !is_assumed(pool));
@@ -273,6 +276,14 @@ awaitable<rollout_plan> pool_reader::first_plan(std::string pool, plan_view of) 
   co_return out;
 }
 
+/// Every node runs the image since this pass or a while ago, and another one before it.
+bool pool_reader::arrives(const std::string& pool, const rollout_plan& planned) const {
+  const node_pool* p = views_.pools.find("", pool);
+  const node_pool_status& is = planned.status;
+  return p && is.failed_digest.empty() && !p->status.deployed_digest.empty() &&
+         p->status.deployed_digest != is.target_digest && is.deployed_digest == is.target_digest;
+}
+
 awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
   rollout_plan first = co_await first_plan(pool, of);
   const minor_step asks = first.kubernetes.asks;
@@ -300,8 +311,10 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
   // No node starts without the policy's answer.
   for (unit& u : first.units)
     if (u.starting) u.slotted = u.starting = false;
-  if (!any_waits) co_return first;
+  const bool is_watched = !any_waits && arrives(pool, first);
+  if (!any_waits && !is_watched) co_return first;
   policy_question question;
+  question.watched = is_watched;
   question.cluster = settings_.cluster;
   question.pool = pool;
   question.units = std::move(first.units);
@@ -316,7 +329,8 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
     question.pool_annotations = p->meta.annotations;
     question.paused = p->spec.paused;
     const bool is_about_this = p->status.observed_generation == p->meta.generation;
-    if (of == plan_view::as_it_is && is_about_this) question.published = p->status.policy_waits;
+    if ((of == plan_view::as_it_is || is_watched) && is_about_this)
+      question.published = p->status.policy_waits;
     const condition* was = find_condition(p->status.conditions, pool_condition::degraded);
     question.published_halt = was && was->is_true() && was->reason == pool_reason::rollout_halted;
   }

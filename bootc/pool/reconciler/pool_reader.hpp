@@ -47,6 +47,7 @@ public:
 private:
   struct reading;
   awaitable<rollout_plan> plan_once(std::string pool, plan_view of);
+  bool arrives(const std::string& pool, const rollout_plan& planned) const;
   awaitable<bool> gather(std::string pool, reading& into);  // borrowed
   awaitable<rollout_plan> decide(reading& world);           // borrowed; uses it up
   /// The plan before any policy is asked.

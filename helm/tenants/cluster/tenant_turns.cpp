@@ -43,6 +43,8 @@ turn_question tenant_cluster::question_for_turns(const wave_gate& at) const {
               : wants && !at.lets_in(key) ? turn_state::staged
                                           : turn_state::moving;
     u.slotted = u.state == turn_state::moving;
+    if (is_new && known != known_.end() && known->second.stands.fingerprint == at.fingerprint())
+      u.since = policies::unix_seconds(known->second.stands.since);
     u.image = t.status.last_applied_chart;
     u.target = wanted->release.chart.text();
     q.units.push_back(std::move(u));

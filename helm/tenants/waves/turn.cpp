@@ -1,9 +1,11 @@
 #include "helm/tenants/waves/turn.hpp"
 
 #include "helm/tenants/kinds/names.hpp"
+#include "policies/disruption.hpp"
 #include "policies/subject_labels.hpp"
 #include "reactor/plain/reason.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -18,6 +20,8 @@ units::hold held_by(const units::hold_kind& why, const std::string& unit, std::s
 }
 
 units::hold held_by_word(const std::string& unit, const policies::rollout_hold& h) {
+  if (h.code == "PolicyFault")
+    return held_by(units::hold_code::policy_fault, unit, "the policy failed: " + h.reason);
   const units::hold_kind kind = units::hold_code::of_policy_word(h.code);
   const bool has_word = kind == units::hold_code::policy.code;
   return held_by(kind, unit, h.reason, has_word ? std::string_view(h.code) : std::string_view());
@@ -25,7 +29,7 @@ units::hold held_by_word(const std::string& unit, const policies::rollout_hold& 
 
 }  // namespace
 
-std::shared_ptr<const policies::rollout_input> input_of(turn_question q) {
+std::shared_ptr<policies::rollout_input> input_of(turn_question q) {
   auto input = std::make_shared<policies::rollout_input>();
   policies::rollout_fleet& fleet = input->fleet;
   fleet.api = "tenants";
@@ -82,14 +86,40 @@ turn_answer all_wait(const turn_question& q, const units::hold_kind& why, std::s
   return out;
 }
 
-reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q) {
+reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q,
+                                         known_signals signals) {
   policies::subject about;
   about.api = "tenants";
   about.pack = waves_pack;
   about.cluster_labels = policies::as_labels(q.cluster_labels);
   const reactor::wall_time now = q.now;
   const auto input = input_of(std::move(q));
-  const auto said = co_await policies::plan_rollout(packs, std::move(about), input, now);
+  policies::subject of_waves = about;
+  auto said = co_await policies::plan_rollout(packs, std::move(of_waves), input, now);
+  if (said) {
+    std::vector<std::string> named = std::exchange(said->start, {});
+    for (std::string& name : named) {
+      const auto at = static_cast<std::size_t>(
+          std::ranges::lower_bound(input->units, name, {}, &policies::rollout_unit::name) -
+          input->units.begin());
+      about.object_labels = policies::as_labels(input->units[at].labels);
+      if (policies::disruption_chain(packs, about, false).empty()) {
+        said->start.push_back(std::move(name));
+        continue;
+      }
+      // Nobody reads the input between two questions.
+      if (signals) input->fleet.signals = signals(about, input->fleet.cluster);
+      policies::subject of_signals = about;
+      auto may = co_await policies::admit_disruption(packs, std::move(of_signals), input, at, now);
+      if (may.look_again.count() > 0 &&
+          (said->look_again.count() == 0 || may.look_again < said->look_again))
+        said->look_again = may.look_again;
+      if (may.admit)
+        said->start.push_back(std::move(name));
+      else
+        said->holds[name] = {std::move(may.code), std::move(may.reason)};
+    }
+  }
   co_return answer_of(*input, said, now);
 }
 

@@ -8,6 +8,7 @@
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -43,7 +44,7 @@ struct turn_answer {
 };
 
 /// What the policy is asked. Pure.
-std::shared_ptr<const policies::rollout_input> input_of(turn_question q);
+std::shared_ptr<policies::rollout_input> input_of(turn_question q);
 /// What its answer, or its failure, means for those that are staged: who is not named waits,
 /// until the policy is asked again, where it says when. Pure.
 turn_answer answer_of(const policies::rollout_input& input,
@@ -52,6 +53,14 @@ turn_answer answer_of(const policies::rollout_input& input,
 /// Everybody who is staged waits for the same.
 turn_answer all_wait(const turn_question& q, const units::hold_kind& why, std::string sentence);
 
-reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q);
+/// What is known now of the signals that the packs which answer for the subject declare.
+using known_signals = std::function<policies::signal_facts(const policies::subject& about,
+                                                           const std::string& cluster)>;
+
+/// Who is named by the pack of waves, and whom no pack that declares signals refuses. `signals` may
+/// be empty: there are none.
+/// Lifetime `packs` outlives it.
+reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q,
+                                         known_signals signals);
 
 }  // namespace helm::tenants

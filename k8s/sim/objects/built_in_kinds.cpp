@@ -1,5 +1,6 @@
 #include "k8s/sim/objects/cells.hpp"
 #include "k8s/sim/objects/kind.hpp"
+#include "k8s/skew/skew_policy.hpp"
 
 namespace k8s::sim {
 
@@ -243,6 +244,14 @@ std::vector<kind_ptr> make_kinds() {
   return all;
 }
 
+kind_ptr pod_security_policies() {
+  kind_info k = in_group(
+      "policy", core("podsecuritypolicies", "podsecuritypolicy", "PodSecurityPolicy", {"psp"}));
+  k.version = "v1beta1";
+  k.namespaced = false;
+  return std::make_shared<const kind_info>(std::move(k));
+}
+
 }  // namespace
 
 std::string kind_info::storage_api_version() const {
@@ -254,6 +263,16 @@ std::string kind_info::storage_api_version() const {
 const std::vector<kind_ptr>& built_in_kinds() {
   static const std::vector<kind_ptr> all = make_kinds();
   return all;
+}
+
+const std::vector<kind_ptr>& built_in_kinds_of(std::string_view version) {
+  static const std::vector<kind_ptr> before_25 = [] {
+    std::vector<kind_ptr> all = built_in_kinds();
+    all.push_back(pod_security_policies());
+    return all;
+  }();
+  const auto is = skew::parse_version(version);
+  return is && is->minor < 25 ? before_25 : built_in_kinds();
 }
 
 }  // namespace k8s::sim

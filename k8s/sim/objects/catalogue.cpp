@@ -6,7 +6,7 @@ namespace k8s::sim {
 
 kind_ptr catalogue::find(std::string_view group, std::string_view version,
                          std::string_view plural) const {
-  for (const kind_ptr& k : built_in_kinds()) {
+  for (const kind_ptr& k : *built_in_) {
     if (k->plural == plural && k->group == group && k->version == version) return k;
   }
   if (auto at = custom_.find({std::string(group), std::string(plural)}); at != custom_.end()) {
@@ -18,7 +18,7 @@ kind_ptr catalogue::find(std::string_view group, std::string_view version,
 }
 
 kind_ptr catalogue::find_kind(std::string_view api_version, std::string_view kind) const {
-  for (const kind_ptr& k : built_in_kinds()) {
+  for (const kind_ptr& k : *built_in_) {
     if (k->kind == kind && k->api_version() == api_version) return k;
   }
   for (const auto& [name, versions] : custom_) {
@@ -30,7 +30,7 @@ kind_ptr catalogue::find_kind(std::string_view api_version, std::string_view kin
 }
 
 kind_ptr catalogue::find_collection(std::string_view group, std::string_view plural) const {
-  for (const kind_ptr& k : built_in_kinds()) {
+  for (const kind_ptr& k : *built_in_) {
     if (k->plural == plural && k->group == group) return k;
   }
   if (auto at = custom_.find({std::string(group), std::string(plural)}); at != custom_.end()) {
@@ -44,7 +44,7 @@ kind_ptr catalogue::find_collection(std::string_view group, std::string_view plu
 
 template <class Predicate>
 bool catalogue::any(Predicate fits) const {
-  return std::ranges::any_of(built_in_kinds(), fits) ||
+  return std::ranges::any_of(*built_in_, fits) ||
          std::ranges::any_of(custom_, [&](const auto& collection) {
            return std::ranges::any_of(collection.second, fits);
          });
@@ -64,7 +64,7 @@ void catalogue::remove_custom(std::string_view group, std::string_view plural) {
 }
 
 std::vector<kind_ptr> catalogue::all() const {
-  std::vector<kind_ptr> kinds = built_in_kinds();
+  std::vector<kind_ptr> kinds = *built_in_;
   for (const auto& [name, versions] : custom_)
     kinds.insert(kinds.end(), versions.begin(), versions.end());
   return kinds;

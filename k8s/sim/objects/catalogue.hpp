@@ -13,6 +13,8 @@ namespace k8s::sim {
 /// custom ones.
 class catalogue {
 public:
+  /// Serves what a server of that version has built in; at first that of the newest one.
+  void be(std::string_view version) { built_in_ = &built_in_kinds_of(version); }
   kind_ptr find(std::string_view group, std::string_view version, std::string_view plural) const;
   /// By what stands in an object.
   kind_ptr find_kind(std::string_view api_version, std::string_view kind) const;
@@ -33,6 +35,7 @@ private:
   template <class Predicate>
   bool any(Predicate fits) const;
 
+  const std::vector<kind_ptr>* built_in_ = &built_in_kinds();
   std::map<std::pair<std::string, std::string>, std::vector<kind_ptr>> custom_;
 };
 

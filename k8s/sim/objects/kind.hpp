@@ -59,5 +59,8 @@ using kind_ptr = std::shared_ptr<const kind_info>;
 
 /// Every built-in collection, in the order discovery lists them.
 const std::vector<kind_ptr>& built_in_kinds();
+/// The same of a server of that version: before 1.25 it has PodSecurityPolicies too, which are
+/// stored and not enforced, and their fields are not checked.
+const std::vector<kind_ptr>& built_in_kinds_of(std::string_view version);
 
 }  // namespace k8s::sim

@@ -1,6 +1,6 @@
 -- disruption/signals: a rollout goes on while error rates, latencies or whatever else signals.lua names stay inside of their bounds.
 --
--- Asked for pools that carry the label windlass.dev/signals. Outside of a bound: hold signal-bad, and where a unit runs the new
+-- Asked for pools and Tenants that carry the label windlass.dev/signals. Outside of a bound: hold signal-bad, and where a unit runs the new
 -- image already the rollout halts, or returns, as spec.rollout.onFailure says. Without a value: hold signal-unknown, never a yes.
 local settings = require("signals")
 

@@ -114,6 +114,58 @@ TEST(RolloutReturn, AnImageBeforeThatHaltsAsWellMovesNobody) {
   EXPECT_EQ(degraded_of(plan.status).rfind("True/RolloutHalted/", 0), 0u);
 }
 
+/// Both run image b; a policy watches them.
+struct watched : situation {
+  explicit watched(const char* code, bool halts) {
+    max_unavailable(3);
+    world.pool.spec.on_failure = "Return";
+    world.pool.status.target_digest = digest_of('b');
+    world.pool.status.deployed_digest = digest_of('a');
+    for (const char* name : {"w1", "w2"}) member(name, unit_state::up_to_date);
+    policy_answer& said = world.policy;
+    said.is = policy_answer::kind::given;
+    said.watched = "w2";
+    said.holds["w2"] = {code, "errors is 0.2", false, "disruption/signals 1"};
+    if (halts) said.halt = said.holds["w2"];
+    said.look_again = noon + std::chrono::seconds(15);
+    const_cast<bootc_node&>(*world.bootc_nodes[0]).status.rollback = booted('a');
+  }
+};
+
+TEST(RolloutWatched, ItIsNotOverWhileAPolicyHasItsEyeOnTheLastNode) {
+  watched s("SignalSoak", false);
+  const auto plan = s.plan();
+  EXPECT_FALSE(plan.halted);
+  EXPECT_EQ(plan.status.deployed_digest, digest_of('a')) << "what all ran and was fine";
+  EXPECT_EQ(held(plan), "w2:policy:SignalSoak");
+  EXPECT_EQ(plan.look_again, noon + std::chrono::seconds(15));
+  EXPECT_EQ(steps(plan), "");
+  s.world.policy = {};
+  s.world.pool.status = plan.status;
+  EXPECT_EQ(s.plan().status.deployed_digest, digest_of('b'));
+}
+
+TEST(RolloutWatched, ABadSignalHaltsItOrTakesItBack) {
+  watched s("signal-bad", true);
+  const auto noted = s.plan();
+  EXPECT_TRUE(noted.halted);
+  EXPECT_EQ(held(noted), "w2:signal-bad");
+  EXPECT_EQ(noted.status.deployed_digest, digest_of('a'));
+  EXPECT_EQ(noted.status.return_ref, image_of('a'));
+  s.world.policy = {};
+  s.world.pool.status = noted.status;
+  const auto back = s.plan();
+  EXPECT_EQ(back.status.target_digest, digest_of('a'));
+  EXPECT_EQ(steps(back), "set desired image w1, set desired image w2");
+
+  watched halts("signal-bad", true);
+  halts.world.pool.spec.on_failure = "Halt";
+  const auto stays = halts.plan();
+  EXPECT_TRUE(stays.halted);
+  EXPECT_EQ(stays.status.failed_digest, "");
+  EXPECT_EQ(degraded_of(stays.status), "True/RolloutHalted/Rollout halted: errors is 0.2");
+}
+
 TEST(RolloutReturn, AnotherImageOrHaltEndsIt) {
   failing s;
   s.store(s.plan());

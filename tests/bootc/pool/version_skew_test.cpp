@@ -173,6 +173,37 @@ TEST(VersionSkewOfAPool, AControlPlaneLeavesNoWorkerBehindAndGoesBelowNone) {
   EXPECT_EQ(moves("v1.34.0", "v1.31.0", "v1.30.0"), "version-skew") << "its kube-proxy";
 }
 
+TEST(VersionSkewOfAPool, AnAPIServerThatIsAStaticPodDoesNotComeWithTheImageOfItsNode) {
+  const auto moves = [](const char* to, const char* from, const char* server, const char* other) {
+    skewed s;
+    s.image(to).plane("cp1", from, true).plane("cp2", from);
+    s.world.kubernetes.static_servers = {{"cp1", server}, {"cp2", other}};
+    return verdict(s.plan(), "cp1");
+  };
+  EXPECT_EQ(moves("v1.34.0", "v1.33.0", "v1.33.0", "v1.33.0"), "version-skew");
+  EXPECT_EQ(moves("v1.34.0", "v1.33.0", "v1.34.0", "v1.33.0"), "version-skew") << "the other one";
+  EXPECT_EQ(moves("v1.34.0", "v1.33.0", "v1.34.0", "v1.34.0"), "goes") << "kubeadm was here";
+  EXPECT_EQ(moves("v1.34.0", "v1.32.0", "v1.34.0", "v1.34.0"), "goes") << "a kubelet may skip one";
+  EXPECT_EQ(moves("v1.31.0", "v1.33.0", "v1.34.0", "v1.34.0"), "goes");
+  EXPECT_EQ(moves("v1.30.0", "v1.33.0", "v1.34.0", "v1.34.0"), "version-skew") << "four older";
+  EXPECT_EQ(moves("v1.34.0", "v1.33.0", "latest", "v1.33.0"), "version-skew");
+
+  skewed s;
+  s.image("v1.34.0").servers({"v1.33.2"}).plane("cp1", "v1.33.0", true).worker("w1", "v1.33.0");
+  s.world.kubernetes.static_servers = {{"cp1", "v1.33.2"}};
+  const std::string sentence =
+      "its image carries Kubernetes v1.34.0 (label io.kubernetes.version), and the API server on "
+      "node cp1 runs v1.33.2: a kubelet is not newer than any API server of its cluster, and at "
+      "most three minors older (two when it is below 1.25)";
+  EXPECT_EQ(sentence_of(s.plan(), "cp1"), sentence);
+  EXPECT_EQ(sentence_of(s.plan(), "w1"), sentence);
+  EXPECT_EQ(s.plan().kubernetes.oldest, "v1.33.2");
+  s.world.kubernetes.are_gated = true;
+  s.servers({"v1.34.0"});
+  s.world.kubernetes.static_servers = {{"cp1", "v1.34.0"}};
+  EXPECT_EQ(verdict(s.plan(), "cp1"), "goes") << "its image brings no newer API server";
+}
+
 TEST(VersionSkewOfAPool, AKubeProxyOfItsOwnIsJudgedBesideTheKubeletThatComes) {
   const auto moves = [](const char* kubelet, const char* proxy) {
     skewed s;

@@ -196,6 +196,27 @@ TEST(Findings, NameVersionsThatADefinitionStoresAndDoesNotServe) {
   EXPECT_TRUE(of_definition("prod", object_of("{}")).empty());
 }
 
+TEST(Findings, NameReleasesWhoseChartDoesNotTakeTheNewerMinor) {
+  const object_owner owner{object_owner::kind::release, "shop/web"};
+  const auto of = [&](const char* takes, int from, int to) {
+    return of_chart("prod", owner, "shop/web", {"web-1.2.0", takes}, from, to);
+  };
+  const auto row = of(">=1.21.0-0 <1.25.0-0", 24, 25);
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->ns, "shop");
+  EXPECT_EQ(row->object(), "Release/web");
+  EXPECT_EQ(row->message(),
+            "its chart web-1.2.0 takes Kubernetes >=1.21.0-0 <1.25.0-0 and not 1.25, so that its "
+            "next upgrade would fail");
+  EXPECT_FALSE(of(">=1.21.0-0 <1.25.0-0", 25, 26)) << "it does not take today's either";
+  EXPECT_FALSE(of(">=1.21.0-0 <1.25.0-0", 23, 24));
+  EXPECT_FALSE(of("<1.26.0-0", 24, 25));
+  EXPECT_FALSE(of(">=1.24.0 <1.24.9 || >=1.25.3", 24, 25)) << "a later patch";
+  EXPECT_FALSE(of(">=1.30.0-0", 36, 25)) << "no step to a newer one";
+  EXPECT_FALSE(of("", 24, 25));
+  EXPECT_FALSE(of("no constraint", 24, 25));
+}
+
 TEST(Findings, KnowWhichServicesWebhooksAsk) {
   const json::object hooks = object_of(R"({"webhooks": [
     {"name": "a.example.com", "clientConfig": {"service": {"namespace": "n", "name": "s"}}},

@@ -24,7 +24,7 @@ protected:
       scripted_server server(l);
       client api(l, server.to());
       discovery known(api);
-      skew::server_versions versions(l, known);
+      skew::server_versions versions(l, known, api);
       co_await f(server, versions);
       co_await api.stop();
       co_await server.stop();
@@ -67,6 +67,44 @@ TEST_F(SkewServerVersions, AServerThatRefusesLiesOrRambleSaysNothing) {
       co_await l.sleep_for(61s);
     }
     EXPECT_EQ(server.count("GET", "/version"), std::size(bad));
+  });
+}
+
+/// A mirror pod, as the kubelet shows a static one.
+std::string static_pod(const std::string& node, const std::string& image,
+                       const std::string& annotations) {
+  return R"({"metadata": {"name": "kube-apiserver-)" + node + R"(", "annotations": {)" +
+         annotations + R"(}}, "spec": {"nodeName": ")" + node +
+         R"(", "containers": [{"name": "kube-apiserver", "image": ")" + image + R"("}]}})";
+}
+
+TEST_F(SkewServerVersions, StaticPodsOfKubeadmAreKnownByTheirNode) {
+  run([this](scripted_server& server, skew::server_versions& v) -> awaitable<void> {
+    const std::string mirror = R"("kubernetes.io/config.mirror": "abc")";
+    const std::string kubeadm =
+        mirror + R"(, "kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint": "a:6443")";
+    server.always("GET", "/version", version_answer("v1.33.1"));
+    const auto pods = [&](const std::string& items) {
+      server.always(
+          "GET", "/api/v1/namespaces/kube-system/pods",
+          answer::json(200, R"({"kind": "PodList", "metadata": {}, "items": [)" + items + "]}"));
+    };
+    pods(static_pod("cp1", "registry.k8s.io/kube-apiserver:v1.33.1", kubeadm) + "," +
+         static_pod("cp2", "localhost:5000/a@sha256:" + std::string(64, 'a'), kubeadm) + "," +
+         static_pod("cp3", "localhost:5000/kube-apiserver:v1.34.0@sha256:ab", kubeadm) + "," +
+         static_pod("cp4", "rancher/hardened-kubernetes:v1.34.0-rke2r1-build1", mirror) + "," +
+         static_pod("cp5", "registry.k8s.io/kube-apiserver:latest", kubeadm) + ",7,{}");
+    co_await v.look();
+    using found = skew::server_versions::by_node;
+    EXPECT_EQ(v.on_nodes(), (found{{"cp1", "v1.33.1"}, {"cp3", "v1.34.0"}}));
+    server.always("GET", "/api/v1/namespaces/kube-system/pods",
+                  answer::failure(403, "Forbidden", "no"));
+    co_await l.sleep_for(61s);
+    co_await v.look();
+    EXPECT_EQ(v.on_nodes().size(), 2u) << "what was seen lately counts";
+    EXPECT_EQ(v.seen(), texts{"v1.33.1"}) << "who may not list pods still hears the servers";
+    co_await l.sleep_for(6min);
+    EXPECT_TRUE(v.on_nodes().empty());
   });
 }
 
