@@ -187,7 +187,6 @@ reactor::awaitable<reactor::result<void>> service::start() {
   packs_.start();
   packs_started_ = true;
   if (!config_maps_.empty()) tasks_.start("refused policies", tell_refusals_again());
-  if (options_.memory) tasks_.start("memory limit", watch_memory());
   if (!options_.metrics_token_file.empty()) {
     auto token = co_await metrics_token();
     if (!token) co_return token.error();
@@ -213,6 +212,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
     if (!bound) co_return bound.error();
   }
   if (options_.home.server.empty()) {
+    if (options_.memory) tasks_.start("memory limit", watch_memory());
     co_await leave_out_unserved();
     for (const auto& a : apis_) start_api(*a);
     for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
@@ -225,6 +225,8 @@ reactor::awaitable<reactor::result<void>> service::start() {
     if (!reached) co_return reached.error();
   }
   co_await read_own_pod();
+  // Only now: its first word is an Event about the pod.
+  if (options_.memory) tasks_.start("memory limit", watch_memory());
   co_await read_brake();
   co_await leave_out_unserved();
   if (options_.leader_elect) {

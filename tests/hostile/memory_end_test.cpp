@@ -142,7 +142,7 @@ TEST(MemoryEnd, IsToldBeforeTheLimitAndComesBeforeTheKernel) {
   const std::size_t takes = taken_without_limit();
   if (takes == 0) GTEST_SKIP() << "no memory cgroup can be made here";
   {
-    limited_service s(takes * 100 / 91);
+    limited_service s(takes * 100 / 88);
     EXPECT_TRUE(s.wait([&] { return s.log().find(near) != std::string::npos; })) << s.log();
     EXPECT_FALSE(s.ended()) << s.log();
     EXPECT_EQ(s.kills(), 0u);
