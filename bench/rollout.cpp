@@ -1,6 +1,7 @@
 #include "bench/rollout.hpp"
 
 #include "bench/child.hpp"
+#include "bench/fleet/puppets.hpp"
 #include "bench/fleet/served_fleet.hpp"
 #include "bench/measure.hpp"
 #include "bench/quiet_server.hpp"
@@ -33,23 +34,12 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 constexpr std::string_view pool_name = "workers";
-constexpr reactor::nanoseconds host_time = 1s, heartbeat = 5min;
 /// A cluster is told five Events a second.
 constexpr reactor::nanoseconds patience = 15min, patience_for_node = 500ms, quiet = 10s;
 constexpr std::chrono::seconds idle_window{30};
 
 std::string digest_in(std::string_view image) {
   return std::string(image.substr(image.find('@') + 1));
-}
-
-json::object entry_of(const std::string& image) {
-  return {{"image", image}, {"imageDigest", digest_in(image)}};
-}
-
-std::string text_at(const json::object& o, std::string_view outer, std::string_view inner) {
-  const json::value* v = o.if_contains(outer);
-  const json::value* text = v && v->is_object() ? v->get_object().if_contains(inner) : nullptr;
-  return text && text->is_string() ? std::string(text->get_string()) : std::string();
 }
 
 /// As many nodes have apps and budgets of their own, also where there are 10,000.
@@ -73,90 +63,6 @@ std::unique_ptr<simulation::pool_cluster> moved_cluster(reactor::loop& l,
   }
   return out;
 }
-
-/// The hosts of one cluster, without daemons: what is asked of a node is reported a second later.
-class puppets {
-public:
-  puppets(reactor::loop& l, simulation::pool_cluster& c) : loop_(l), cluster_(c) {
-    cluster_.on_write = [this](const k8s::sim::written& w) { saw(w); };
-    std::size_t i = 0;
-    const std::vector<std::string> names = cluster_.node_names();
-    for (const std::string& node : names) {
-      booted_[node] = simulation::old_image;
-      const auto share = static_cast<std::int64_t>(++i) * heartbeat.count() /
-                         static_cast<std::int64_t>(names.size());
-      beat(node, reactor::nanoseconds(share));
-    }
-  }
-
-private:
-  void later(reactor::nanoseconds d, std::function<void()> f) {
-    loop_.timers().arm(loop_.now() + d, std::move(f));
-  }
-
-  /// As a kubelet reports when nothing has changed.
-  void beat(const std::string& node, reactor::nanoseconds in) {
-    later(in, [this, node] {
-      cluster_.api().edit("", "nodes", "", node, [&](json::object& o) {
-        for (json::value& c : o["status"].as_object()["conditions"].as_array())
-          c.as_object()["lastHeartbeatTime"] = reactor::format_rfc3339(loop_.wall());
-      });
-      beat(node, heartbeat);
-    });
-  }
-
-  void saw(const k8s::sim::written& w) {
-    if (w.plural != "bootcnodes" || w.type == k8s::sim::write_type::deleted || !w.after) return;
-    const std::string node(w.name), image = text_at(*w.after, "spec", "desiredImage"),
-                                    state = text_at(*w.after, "spec", "desiredImageState");
-    std::string& known = asked_[node];
-    const std::string now = image + state;
-    if (known == now) return;
-    known = now;
-    if (image == booted_[node])
-      later(host_time, [this, node] { report(node, "True", "Idle", {}); });
-    else if (state == "Staged")
-      later(host_time, [this, node, image] { report(node, "False", "Staged", image); });
-    else
-      later(host_time / 10, [this, node, image] { reboot(node, image); });
-  }
-
-  void reboot(const std::string& node, const std::string& image) {
-    cluster_.node_down(node);
-    later(host_time, [this, node, image] {
-      booted_[node] = image;
-      report(node, "True", "Idle", {});
-      cluster_.node_up(node, loop_.random().uuid());
-    });
-  }
-
-  void report(const std::string& node, const char* idle, const char* reason,
-              const std::string& staged) {
-    cluster_.api().edit("node.bootc.dev", "bootcnodes", "", node, [&](json::object& o) {
-      const std::string at = reactor::format_rfc3339(loop_.wall());
-      const auto condition = [&](const char* type, const char* status, const char* why) {
-        return json::object{{"type", type},
-                            {"status", status},
-                            {"reason", why},
-                            {"message", ""},
-                            {"lastTransitionTime", at}};
-      };
-      json::object status{{"booted", entry_of(booted_[node])}};
-      if (!staged.empty()) status["staged"] = entry_of(staged);
-      json::array conditions;
-      conditions.push_back(condition("Idle", idle, reason));
-      conditions.push_back(condition("Degraded", "False", "Healthy"));
-      status["conditions"] = std::move(conditions);
-      if (const json::value* generation = o["metadata"].as_object().if_contains("generation"))
-        status["observedGeneration"] = *generation;
-      o["status"] = std::move(status);
-    });
-  }
-
-  reactor::loop& loop_;
-  simulation::pool_cluster& cluster_;
-  std::map<std::string, std::string> booted_, asked_;  // by node
-};
 
 struct rollout_figures {
   double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0;

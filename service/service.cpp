@@ -212,6 +212,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
     if (!bound) co_return bound.error();
   }
   if (options_.home.server.empty()) {
+    if (options_.memory) tasks_.start("memory limit", watch_memory());
     co_await leave_out_unserved();
     for (const auto& a : apis_) start_api(*a);
     for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
@@ -224,6 +225,8 @@ reactor::awaitable<reactor::result<void>> service::start() {
     if (!reached) co_return reached.error();
   }
   co_await read_own_pod();
+  // Only now: its first word is an Event about the pod.
+  if (options_.memory) tasks_.start("memory limit", watch_memory());
   co_await read_brake();
   co_await leave_out_unserved();
   if (options_.leader_elect) {
@@ -690,6 +693,64 @@ reactor::awaitable<void> service::tell_refusals_again() {
   for (;;) {
     co_await loop_.sleep_for(refusals_told_again);
     for (const auto& [from, feed] : config_maps_) tell_refusals(from);
+  }
+}
+
+void service::tell_memory(const k8s::event_kind& what, const std::string& words) {
+  if (!home_ || options_.does != units::mode::act) return;
+  k8s::object_reference about{"v1", "Pod", options_.pod.ns, options_.pod.name, own_pod_uid_};
+  if (options_.pod.name.empty() && !options_.apis.empty()) {
+    const k8s::object_key lease = lease_of(options_.apis.front());
+    about = {"coordination.k8s.io/v1", "Lease", lease.ns, lease.name, ""};
+  }
+  if (about.name.empty()) return;
+  home_->events().record(k8s::tell_of(what, std::move(about), words));
+}
+
+reactor::awaitable<void> service::watch_memory() {
+  constexpr reactor::nanoseconds without_limit = std::chrono::minutes(1);
+  memory_judge judge;
+  std::optional<std::pair<reactor::gauge, reactor::gauge>> shown;
+  bool gave_back = false;
+  for (;;) {
+    const std::optional<reactor::memory_use> use = options_.memory();
+    if (!use) {
+      co_await loop_.sleep_for(without_limit);
+      continue;
+    }
+    if (!shown)
+      shown.emplace(metrics_.get_gauge(service_metrics::memory_limit),
+                    metrics_.get_gauge(service_metrics::memory_used));
+    shown->first.set(static_cast<double>(use->limit_bytes));
+    shown->second.set(static_cast<double>(use->used_bytes));
+    const std::string words = memory_words(*use);
+    const memory_judge::step step = judge.on(*use, loop_.now());
+    if (step == memory_judge::step::end && !std::exchange(gave_back, true)) {
+      reactor::give_back_free_memory();
+      continue;
+    }
+    if (step == memory_judge::step::end) {
+      log_.error(
+          "the memory limit is reached; the process ends before the kernel kills it, and goes on "
+          "where it was when it is started again with a higher limit",
+          {{"limit", use->limit_bytes}, {"used", use->used_bytes}});
+      if (on_failure) on_failure();
+      co_return;
+    }
+    gave_back = false;
+    const bool was_near = !memory_problem_.empty();
+    memory_problem_ = judge.is_near() ? words : std::string();
+    if (step == memory_judge::step::tell_near) {
+      if (!was_near)
+        log_.warning("the memory limit is near; raise it, or split the fleet",
+                     {{"limit", use->limit_bytes}, {"used", use->used_bytes}});
+      tell_memory(memory_event::near_limit, words);
+    } else if (step == memory_judge::step::tell_recovered) {
+      log_.info("the memory limit is no longer near",
+                {{"limit", use->limit_bytes}, {"used", use->used_bytes}});
+      tell_memory(memory_event::recovered, words);
+    }
+    co_await loop_.sleep_for(next_memory_look(*use));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 #include "service/config_map_packs.hpp"
+#include "service/own_memory.hpp"
 #include "service/page/wrong_tokens.hpp"
 #include "service/policy_refusals.hpp"
 
@@ -92,6 +93,8 @@ struct service_options {
   k8s::watch_limits limits;
   /// How fast its APIs may begin changes.
   units::change_limits max_changes = {};
+  /// What its memory limit allows and what it holds. Empty: the process does not look.
+  std::function<std::optional<reactor::memory_use>()> memory = {};
 };
 
 /// The running product: policies, home, the fleet, the APIs on all of them, and what people and
@@ -132,13 +135,15 @@ public:
   const units::brake& brake() const noexcept { return brake_; }
   /// One for each stream and one for requests, of each cluster that is known now.
   std::size_t connections_wanted() const;
+  /// "holds 112 of the 128 MiB …" while its memory is near its limit; else empty.
+  const std::string& memory_problem() const noexcept { return memory_problem_; }
   /// How fast this process lets changes begin.
   const units::change_limits& max_changes() const noexcept { return speed_.limits(); }
   /// Others hold the Leases of all its APIs: it waits, and knows no cluster before its first Lease.
   bool stands_by() const noexcept { return options_.leader_elect && !leads_anything(); }
   reactor::metrics& metrics() noexcept { return metrics_; }
   /// The clusters cannot be found, although an API has its Lease, or an API cannot do what it was
-  /// asked to do at its start: the process must end.
+  /// asked to do at its start, or the memory limit is reached: the process must end.
   std::function<void()> on_failure;
   std::function<void(const policies::pack_event&)> on_pack_event;
   /// Each Event that this process writes about an object of a cluster of the fleet or of home.
@@ -167,6 +172,8 @@ private:
   void tell_refusals(const std::string& from);
   reactor::awaitable<void> tell_refusals_again();
   void show_packs();
+  reactor::awaitable<void> watch_memory();
+  void tell_memory(const k8s::event_kind& what, const std::string& words);
   policies::signal_facts signals_for(const policies::subject& about, const std::string& cluster);
   reactor::awaitable<reactor::result<boost::json::object>> signal_secret(std::string name);
   void reconsider_all();
@@ -199,7 +206,7 @@ private:
   reactor::logger log_;
   web::wrong_tokens wrong_tokens_;
   reactor::metrics metrics_;
-  std::string own_image_, own_pod_uid_;
+  std::string own_image_, own_pod_uid_, memory_problem_;
   units::brake brake_;
   units::speed_limit speed_;
   reactor::gauge braked_;

@@ -60,7 +60,7 @@ cluster::cluster(reactor::loop& l, cluster_options options)
         o.entropy = &l.random();
         o.pod_termination = paced(400ms);
         o.managed_fields = options_.managed_fields;
-        o.keep_parsed = true;
+        o.keep_parsed = options_.keep_parsed;
         return std::make_unique<k8s::sim::api_server>(std::move(o));
       }()) {
   for (const std::string& crd : options_.crds) api_->put(crd_of(crd));

@@ -23,6 +23,7 @@ struct cluster_options {
   std::string name;
   std::size_t nodes = 12;
   bool managed_fields = true;  // who owns which field; only apply and people need it
+  bool keep_parsed = true;     // half the time and four times the memory
   double speed = 1;
   std::map<std::string, std::string> labels = {};  // of its kubeconfig Secret at home
   bool blocked_budget = false;                     // one app whose budget forbids every eviction

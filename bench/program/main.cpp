@@ -1,6 +1,8 @@
 // windlass-bench: each bench by its name, with its flags, its run and what its other process does.
 #include "app/command.hpp"
 #include "app/process.hpp"
+#include "bench/fleet/many_servers.hpp"
+#include "bench/fleet/whole_fleet.hpp"
 #include "bench/helm.hpp"
 #include "bench/hostile.hpp"
 #include "bench/idle.hpp"
@@ -34,7 +36,8 @@ struct options {
   std::string dir = "tests/data/releases", sender;
   app::output_choice output;
   std::size_t clusters = 0, nodes = 0, events = 0;  // 0: the bench's own choice
-  unsigned seconds = 600, tags = 10'000, registry_seconds = 60;
+  unsigned seconds = 600, tags = 10'000, registry_seconds = 60, rest_seconds = 20, objects = 20;
+  std::size_t soft_limit = 0;
   std::vector<std::string> charts;
 };
 
@@ -110,6 +113,24 @@ const one_bench benches[] = {
     {"hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters",
      [](const options&) { return bench::measure_hostile(); }, [](flags&, options&) {},
      bench::run_hostile_side},
+    {"fleet",
+     "The shipped `windlass run` on a served fleet: start, rest, storms, a rollout, its end",
+     [](const options& o) {
+       return bench::measure_fleet({.clusters = o.clusters ? o.clusters : 100,
+                                    .objects = o.objects,
+                                    .soft_limit = o.soft_limit,
+                                    .window = std::chrono::seconds(o.rest_seconds)});
+     },
+     [](flags& f, options& o) {
+       f.value("--clusters", o.clusters, "how many (default: 100; 10000 is the whole of it)");
+       f.value("--objects", o.objects, "Nodes of each cluster, and as many BootcNodes")
+           .from_to(3u, 10'000u)
+           .shows_default();
+       f.value("--soft-limit", o.soft_limit,
+               "open files that the program is started with (default: as this one)");
+       take_seconds(f, o.rest_seconds);
+     },
+     bench::run_many_servers},
     {"helm", "Time and memory of rendering charts, beside Helm's own engine",
      [](const options& o) { return bench::measure_helm(o.charts); },
      [](flags& f, options& o) {

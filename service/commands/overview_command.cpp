@@ -235,8 +235,11 @@ reactor::awaitable<void> look_and_show(overview_run& s) {
       (!s.in_force || co_await is_started(*s.in_force, s.exit_code))) {
     std::optional<comparison> compared;
     std::optional<fleet_overview> f = co_await look(s, compared);
-    if (f && s.arguments.what == overview_arguments::command::status && s.windlass.home())
+    if (f && s.arguments.what == overview_arguments::command::status && s.windlass.home()) {
       f->refused = co_await refused_policies(s.windlass.home()->api(), s.home_ns);
+      f->near_limit =
+          co_await services_near_limit(s.windlass.home()->api(), s.home_ns, s.loop.wall());
+    }
     if (f && !s.arguments.list.watch_only) s.exit_code = show_overview(*f, compared, s.arguments);
     if (f)
       if (const std::string unknown = unknown_rows(*f, s.arguments); !unknown.empty())

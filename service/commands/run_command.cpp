@@ -4,6 +4,7 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/file_limit.hpp"
+#include "reactor/system/memory_limit.hpp"
 #include "reactor/system/signals.hpp"
 #include "reactor/task_group.hpp"
 #include "service/commands/overview_command.hpp"
@@ -101,6 +102,7 @@ int run_command(const run_arguments& a, const invocation& i) {
   options.signal_ca_file = a.signal_ca_file;
   options.leader_elect = a.leader_elect;
   options.max_changes = a.max_changes;
+  options.memory = [groups = reactor::memory_groups::of_this_process()] { return groups.look(); };
   const auto variable = [](const char* name) {
     return k8s::environment::of_process().variable(name);
   };

@@ -213,6 +213,18 @@ page brake_banner(const fleet_overview& f, colours tint) {
   return toned(text, tone::bad, tint) + "\n";
 }
 
+/// One line for each service whose memory is near its limit.
+page memory_banner(const fleet_overview& f, colours tint) {
+  page text;
+  for (const service_near_limit& s : f.near_limit)
+    text += toned(page("MemoryNearLimit: the service at work (") + s.kind + " " + s.ns + "/" +
+                      s.name + ") " + s.note + ", seen " + s.seen +
+                      "; raise the limit: it ends itself before the kernel kills it",
+                  tone::bad, tint) +
+            "\n";
+  return text;
+}
+
 page heading(const fleet_overview& f, colours tint) {
   std::map<std::string, std::size_t> states;
   for (const cluster_overview& c : f.clusters) ++states[c.state];
@@ -228,7 +240,7 @@ page heading(const fleet_overview& f, colours tint) {
             (t.units == 1 ? t.says.unit : t.says.units) + ": " + std::to_string(t.updated) +
             " updated, " + std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) +
             " degraded";
-  return brake_banner(f, tint) + text + "\n";
+  return memory_banner(f, tint) + brake_banner(f, tint) + text + "\n";
 }
 
 std::string capitals(std::string word) {
@@ -742,6 +754,15 @@ json::object status_document(const fleet_overview& f, const list_request& asked)
     refused.push_back(json::object{
         {"namespace", r.ns}, {"configMap", r.config_map}, {"reason", r.why}, {"since", r.since}});
   if (!refused.empty()) all["policiesRefused"] = std::move(refused);
+  json::array near_limit;
+  for (const service_near_limit& s : f.near_limit)
+    near_limit.push_back(json::object{{"condition", memory_event::near_limit.reason},
+                                      {"kind", s.kind},
+                                      {"namespace", s.ns},
+                                      {"name", s.name},
+                                      {"message", s.note},
+                                      {"seen", s.seen}});
+  if (!near_limit.empty()) all["serviceProblems"] = std::move(near_limit);
   return document("FleetStatus", std::move(all));
 }
 

@@ -3,6 +3,7 @@
 #include "app/api/plan_row.hpp"
 #include "app/listing.hpp"
 #include "app/output.hpp"
+#include "service/own_memory.hpp"
 #include "service/service.hpp"
 
 #include <boost/json/fwd.hpp>
@@ -48,6 +49,7 @@ struct fleet_overview {
   std::vector<policies::pack_status> packs = {};  // that decided, as they are asked
   std::vector<refused_policy> refused = {};       // edits that the service at work does not take
   units::brake_order brake = {};
+  std::vector<service_near_limit> near_limit = {};  // services whose memory is near its limit
 };
 
 /// Looks at every cluster of a service that was started in look mode; clusters that have not

@@ -132,6 +132,7 @@ std::string events_page(const std::vector<units::api>& apis) {
               "repeated within ten minutes raises the count of the first.");
   out += "\n## Of the fleet, at home\n\n" + rows_of(k8s::fleet_event::table);
   out += "\n## Of policies that come from a ConfigMap, at home\n\n" + rows_of(policy_event::table);
+  out += "\n## Of the service's memory, at home\n\n" + rows_of(memory_event::table);
   for (const units::api& a : apis)
     if (!a.events.empty()) out += "\n## Of " + a.name + ", on each cluster\n\n" + rows_of(a.events);
   for (const auto& [pack, words] : words_of_packs()) {

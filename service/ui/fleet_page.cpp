@@ -319,8 +319,9 @@ awaitable<void> fleet_page::look_around() {
       co_await loop_.yield();
     }
   }
-  if (brake_seen_ != service_.brake().order()) {
+  if (brake_seen_ != service_.brake().order() || memory_seen_ != service_.memory_problem()) {
     brake_seen_ = service_.brake().order();
+    memory_seen_ = service_.memory_problem();
     totals_are_old_ = true;
   }
   if (std::exchange(totals_are_old_, false)) co_await show_fleet();
@@ -491,6 +492,7 @@ awaitable<void> fleet_page::show_fleet() {
   line["standsBy"] = service_.stands_by();
   if (const units::brake_order& brake = service_.brake().order(); brake.is_on)
     line["brake"] = brake_json(brake);
+  if (!service_.memory_problem().empty()) line["memory"] = service_.memory_problem();
   if (const units::change_limits& most = service_.max_changes(); most.any())
     line["maxChanges"] = limits_of(most);
   line["asksToken"] = entered_by == door::asks_token;

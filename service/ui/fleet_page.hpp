@@ -157,6 +157,7 @@ private:
   std::size_t looking_ = 0;
   bool totals_are_old_ = true;
   units::brake_order brake_seen_;
+  std::string memory_seen_;
   reactor::waiters free_, wanted_;
   reactor::task_group tasks_;  // looks that are under way
 };

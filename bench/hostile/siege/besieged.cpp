@@ -1,6 +1,7 @@
 #include "bench/hostile/siege/besieged.hpp"
 
 #include "bench/child.hpp"
+#include "bench/fleet/kept_port.hpp"
 #include "bench/fleet/served_fleet.hpp"
 #include "bench/hostile/server_host.hpp"
 #include "bench/hostile/siege/strangers.hpp"
@@ -169,33 +170,6 @@ std::size_t resident_of(pid_t pid) {
     all += bytes_in(text_of("/proc/" + std::to_string(one) + "/status"), "RssAnon:");
   return all;
 }
-
-/// A port of loopback that the kernel gives to no other process: bound and never listened at, and
-/// the service may bind it beside this one, since both say SO_REUSEADDR.
-class kept_port {
-public:
-  kept_port() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    const int shared = 1;
-    auto* const name = reinterpret_cast<sockaddr*>(&at);
-    if (::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &shared, sizeof shared) != 0 ||
-        ::bind(fd_, name, size) != 0 || ::getsockname(fd_, name, &size) != 0)
-      throw std::runtime_error("no port of loopback is free");
-    number_ = ntohs(at.sin_port);
-  }
-  ~kept_port() { ::close(fd_); }
-  kept_port(const kept_port&) = delete;
-  kept_port& operator=(const kept_port&) = delete;
-  std::uint16_t number() const noexcept { return number_; }
-  std::string address() const { return "127.0.0.1:" + std::to_string(number_); }
-
-private:
-  const int fd_;
-  std::uint16_t number_ = 0;
-};
 
 class siege {
 public:

@@ -206,6 +206,7 @@ awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::ac
     }
     const k8s::fault& why = done.error();
     if (is_unanswered(why)) writer_.note_unanswered();
+    if (k8s::is_a_race(why)) reader_.forget_copies_of(a->node);
     if (!why.cancelled && !k8s::is_a_race(why))
       settings_.log.warning("a step failed", {{"step", text(a->kind)},
                                               {"pool", pool.meta.name.str()},

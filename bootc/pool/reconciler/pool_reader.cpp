@@ -119,6 +119,13 @@ awaitable<void> pool_reader::drop_unused_copies() {
   co_await drop_all(loop_, views_.copied_bootc_nodes);
 }
 
+void pool_reader::forget_copies_of(const std::string& node) {
+  if (const auto n = views_.copied_nodes.find(node); n != views_.copied_nodes.end())
+    n->second.reset();
+  if (const auto b = views_.copied_bootc_nodes.find(node); b != views_.copied_bootc_nodes.end())
+    b->second.reset();
+}
+
 awaitable<void> pool_reader::give_back(rollout_plan spent) {
   co_await free_all(loop_, spent.actions);
   co_await free_all(loop_, spent.units);

@@ -39,6 +39,9 @@ public:
   /// Whether copies of what has not changed are kept from one pass to the next.
   void keep_copies(bool keep) noexcept { keep_copies_ = keep; }
   awaitable<void> drop_unused_copies();
+  /// Call after a conflict. A store takes a newer version of equal content (a kubelet's heartbeat)
+  /// without a word, so that a copy may have the version before it for ever.
+  void forget_copies_of(const std::string& node);
   /// Frees a large plan in several turns.
   awaitable<void> give_back(rollout_plan spent);
   /// Objects that readings have taken copies of so far.

@@ -181,6 +181,10 @@ known_events events_of(const std::vector<units::api>& apis) {
   known_events out;
   for (const k8s::event_kind& e : k8s::fleet_event::table) out.emplace(e.reason, e.about);
   for (const k8s::event_kind& e : policy_event::table) out.emplace(e.reason, e.about);
+  for (const k8s::event_kind& e : memory_event::table) {
+    out.emplace(e.reason, e.about);
+    out.emplace(e.reason, "Lease");
+  }
   for (const units::api& a : apis)
     for (const k8s::event_kind& e : a.events) out.emplace(e.reason, e.about);
   for (const policies::embedded_file& file : policies::stock_files())

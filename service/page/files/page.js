@@ -543,6 +543,7 @@ function drawAll() {
     ? `As many readers as may be follow the fleet already; this page goes on as soon as one leaves.${at ? ` What it shows is of ${at}.` : ""}`
     : at ? `Not connected since ${at}. What you see is what was known then; it is tried again.` : "The service does not answer; it is tried again.");
   const f = live.fleet;
+  tell($("memory"), f?.memory ? `The service ${f.memory}. Raise the limit: it ends itself before the kernel kills it.` : "");
   tell($("brake"), brakeWords(f?.brake));
   tell($("speed"), speedWords(f?.maxChanges));
   $("logout").hidden = !f?.asksToken;

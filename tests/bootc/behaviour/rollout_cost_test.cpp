@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace bootc::behaviour {
 namespace {
@@ -107,6 +108,33 @@ TEST(RolloutCost, ADaemonSetIsAskedAboutOnceForTheDrainsOfAllNodes) {
       co_await s.until("told to boot", name, is_told_to_boot);
     EXPECT_EQ(requests.of("GET", "/daemonsets/agent"), 1);
     EXPECT_EQ(requests.of("POST", "/eviction"), 0);
+  });
+}
+
+// It changes the version of the Node and nothing that is kept of it.
+TEST(RolloutCost, AHeartbeatBetweenLookingAndWritingCostsOneConflict) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    bool beaten = false;
+    int conflicts = 0;
+    s.embedded()->before = [&](const k8s::sim::request& r) {
+      if (r.method == "PATCH" && r.path == "/api/v1/nodes/w1" &&
+          r.body.find("unschedulable") != r.body.npos && !std::exchange(beaten, true))
+        s.embedded()->edit("", "nodes", "", "w1", [](json::object& o) {
+          if (!o["status"].is_object()) o["status"].emplace_object();
+          o["status"].as_object()["images"] = json::array{json::object{{"sizeBytes", 1}}};
+        });
+      return std::optional<k8s::sim::answer>();
+    };
+    s.embedded()->after = [&](const k8s::sim::request& r, k8s::sim::answer& a) {
+      conflicts += r.method == "PATCH" && r.path == "/api/v1/nodes/w1" && a.status == 409;
+    };
+    co_await ready_to_drain(s, 2, R"({"maxUnavailable":1})");
+    co_await s.until("told to boot", "w1", is_told_to_boot);
+    s.embedded()->before = nullptr;
+    s.embedded()->after = nullptr;
+    EXPECT_TRUE(beaten);
+    EXPECT_EQ(conflicts, 1);
   });
 }
 
