@@ -5,6 +5,7 @@
 #include "bench/hostile.hpp"
 #include "bench/idle.hpp"
 #include "bench/policy.hpp"
+#include "bench/program/all.hpp"
 #include "bench/quiet_server.hpp"
 #include "bench/registry.hpp"
 #include "bench/releases.hpp"
@@ -14,12 +15,16 @@
 #include "bench/tenants.hpp"
 #include "bench/trustee.hpp"
 #include "bench/watch.hpp"
+#include "bench/watched/peers.hpp"
 #include "helm/tenants/chart_children.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 namespace {
@@ -36,6 +41,7 @@ struct options {
   std::size_t clusters = 0, nodes = 0, events = 0;  // 0: the bench's own choice
   unsigned seconds = 600, tags = 10'000, registry_seconds = 60;
   std::vector<std::string> charts;
+  bench::peers_effort peers;
 };
 
 struct one_bench {
@@ -43,6 +49,9 @@ struct one_bench {
   boost::json::object (*measure)(const options&);
   void (*declare)(flags&, options&) = [](flags&, options&) {};
   int (*side)(const std::string&) = nullptr;  // the other process of the bench
+  const char* quick = "";                     // its arguments in `all --quick`
+  bool repeats_itself = false;                // it takes --runs
+  std::string (*missing)() = nullptr;         // what it needs and is not here
 };
 
 void take_seconds(flags& f, unsigned& to) {
@@ -107,6 +116,20 @@ const one_bench benches[] = {
     {"trustee", "What 500 Trustee instances cost to make, to keep and to move",
      [](const options&) { return bench::measure_trustee(); }, [](flags&, options&) {},
      bench::run_trustee_sender},
+    {"peers", "This program beside client-go, controller-runtime and kube-rs on the same server",
+     [](const options& o) { return bench::measure_peers(o.peers); },
+     [](flags& f, options& o) {
+       f.value("--runs", o.peers.runs, "of each measurement").from_to(1u, 100u).shows_default();
+       f.value("--events", o.peers.events, "of a point").shows_default();
+       f.value("--objects", o.peers.objects, "of one collection in memory").shows_default();
+       f.value("--clusters", o.peers.clusters, "of a fleet").shows_default();
+       f.value("--streams", o.peers.streams, "of which each has few events").shows_default();
+       f.value("--seconds", o.peers.seconds, "at rest, and of each latency")
+           .from_to(1u, 3'600u)
+           .shows_default();
+     },
+     bench::run_peers_side, "--events 5000 --objects 1000 --clusters 10 --streams 10 --seconds 1",
+     true},
     {"hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters",
      [](const options&) { return bench::measure_hostile(); }, [](flags&, options&) {},
      bench::run_hostile_side},
@@ -115,10 +138,11 @@ const one_bench benches[] = {
      [](flags& f, options& o) {
        f.value("CHART", o.charts,
                "folders or .tgz files (default: the usual ones of $WINDLASS_CHARTS)");
-     }},
+     },
+     nullptr, "", false, bench::missing_for_helm},
 };
 
-/// The points as a table, the head figures above it.
+/// The head figures, then each list of points as a table.
 page report(const boost::json::object& result) {
   page text;
   for (const auto& [key, value] : result)
@@ -128,24 +152,26 @@ page report(const boost::json::object& result) {
       while (shown.ends_with('\n')) shown.pop_back();
       text += page(std::string(key)) + ": " + shown + "\n";
     }
-  const boost::json::value* listed = result.if_contains("points");
-  if (!listed) listed = result.if_contains("charts");
-  if (!listed) return text;
-  const boost::json::array& points = listed->as_array();
-  std::vector<page> head;
-  for (const auto& member : points.front().as_object())
-    head.emplace_back(std::string(member.key()));
-  app::table t(head);
-  for (const boost::json::value& point : points) {
-    std::vector<page> cells;
-    for (const auto& member : point.as_object()) {
-      std::string shown = app::pretty_json(member.value());
-      shown.pop_back();
-      cells.push_back(std::move(shown));
+  for (const auto& [key, value] : result) {
+    if (!value.is_array() || value.get_array().empty() || !value.get_array().front().is_object())
+      continue;
+    const boost::json::array& points = value.get_array();
+    std::vector<page> head;
+    for (const auto& member : points.front().as_object())
+      head.emplace_back(std::string(member.key()));
+    app::table t(head);
+    for (const boost::json::value& point : points) {
+      std::vector<page> cells;
+      for (const auto& member : point.as_object()) {
+        std::string shown = app::pretty_json(member.value());
+        shown.pop_back();
+        cells.push_back(std::move(shown));
+      }
+      t.row(std::move(cells));
     }
-    t.row(std::move(cells));
+    text += t.text();
   }
-  return text + t.text();
+  return text;
 }
 
 int run(const one_bench& b, const options& o) {
@@ -161,6 +187,52 @@ int run(const one_bench& b, const options& o) {
   }
 }
 
+struct all_options {
+  app::output_choice output;
+  bool quick = false;
+  unsigned runs = 0;
+  std::vector<std::string> only;
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+int run_every_bench(const all_options& o) {
+  bench::all_order order;
+  order.quick = o.quick;
+  order.runs = o.runs ? o.runs : o.quick ? 1 : 3;
+  for (const one_bench& b : benches) {
+    if (!o.only.empty() && std::ranges::find(o.only, b.name) == o.only.end()) continue;
+    bench::listed_bench l;
+    l.name = b.name;
+    if (o.quick) l.arguments = words_of(b.quick);
+    l.repeats_itself = b.repeats_itself;
+    if (b.missing) l.missing = b.missing();
+    order.benches.push_back(std::move(l));
+  }
+  const boost::json::object result = bench::run_all(order);
+  const bool failed = bench::has_failed(result);
+  if (o.output != output_format::text) {
+    const int written = app::write_document(result, o.output);
+    return failed ? app::failure : written;
+  }
+  app::table t({"Bench", "Seconds", "Outcome"});
+  for (const auto& [name, told] : result.at("benches").as_object()) {
+    const boost::json::object& b = told.as_object();
+    page outcome("measured");
+    for (const char* key : {"skipped", "failed"})
+      if (const boost::json::value* why = b.if_contains(key))
+        outcome = page(std::string(key)) + ": " + std::string(why->as_string());
+    const boost::json::value* seconds = b.if_contains("seconds");
+    t.row({page(std::string(name)), page(seconds ? boost::json::serialize(*seconds) : "-"),
+           std::move(outcome)});
+  }
+  if (!app::write_out(STDOUT_FILENO, t.text())) return app::failure;
+  return failed ? app::failure : app::success;
+}
+
 int choose(const std::vector<std::string>& command_line) {
   app::program all{std::string(name), "Measure this build on this machine", {}, {}};
   for (const one_bench& b : benches)
@@ -173,6 +245,15 @@ int choose(const std::vector<std::string>& command_line) {
           if (b.side) f.value("--sender", o.sender, "").group("");
         },
         [&b](const options& o, const app::invocation&) { return run(b, o); }));
+  all.commands.push_back(app::command_of<all_options>(
+      "all", "Every bench and the peers of this run, in one document",
+      [](flags& f, all_options& o) {
+        f.output(o.output);
+        f.on("--quick", o.quick, "less of everything, in five minutes");
+        f.value("--runs", o.runs, "of each bench (default: 3, or 1 with --quick)");
+        f.value("BENCH", o.only, "only these");
+      },
+      [](const all_options& o, const app::invocation&) { return run_every_bench(o); }));
   return app::run(all, {command_line.begin() + 1, command_line.end()}, app::process_environment());
 }
 

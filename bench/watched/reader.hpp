@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// This program as a peer of others: follows a collection and prints what that took as one JSON
+/// object, by the same arguments and with the same members as bench/peers/watch_go.
+/// Shape  "events" or "fleet", "typed-json", the collection, clusters, events, URL, CA file.
+/// Prints {"error"} and returns 1 where it cannot.
+int run_corpus_reader(const std::vector<std::string>& words);
+
+}  // namespace bench
