@@ -33,9 +33,10 @@ constexpr auto patience = 300s;  // for an answer
 /// What the server can send beside a client that takes half a core.
 constexpr double most_per_second = 20'000;
 
-/// In the order in which they are told. None is better when larger.
+/// In the order in which they are told.
 struct figure {
   const char *name, *unit;
+  bool more_is_better = false;
 };
 constexpr figure figures[] = {
     {"cpu_us_per_event", "µs of processor time for an event of an 8-KB pod"},
@@ -48,7 +49,7 @@ constexpr figure figures[] = {
     {"many_p99_us", "µs, 99 % of them, many streams, all clients at the same load"},
     {"many_p999_us", "µs, 99.9 % of them"},
     {"half_load_p99_us", "µs, 99 % of them, one stream that takes half a core of this client"},
-    {"half_load_per_second", "events a second at that load (more is better)"},
+    {"half_load_per_second", "events a second at that load (more is better)", true},
     {"many_half_load_p99_us", "µs, 99 % of them, many streams that take half a core"},
     {"many_half_load_p999_us", "µs, 99.9 % of them"},
     {"kib_per_cluster", "KiB resident for a cluster with one collection of 50 pods"},
@@ -110,7 +111,7 @@ public:
   void run(std::vector<contender>& all) {
     for_each(all, &contest::read_pods);
     for_each(all, &contest::read_nodes);
-    for_each(all, &contest::remember);
+    for_each(all, &contest::hold_objects);
     for_each(all, &contest::keep_fleet);
     if (per_second_ == 0) {
       double slowest = 0;
@@ -124,6 +125,7 @@ public:
   double per_second() const { return per_second_; }
 
 private:
+  static bool is_floor(const contender& c) { return c.who.how == floor_client().how; }
   static double number(const json::object& o, const char* key) {
     return o.at(key).to_number<double>();
   }
@@ -132,6 +134,8 @@ private:
   }
   void for_each(std::vector<contender>& all, void (contest::*measure)(contender&)) {
     for (contender& c : all) try {
+        if (is_floor(c) && measure != &contest::read_pods && measure != &contest::read_nodes)
+          continue;
         (this->*measure)(c);
       } catch (const std::exception& e) {
         if (std::ranges::find(c.failures, e.what()) == c.failures.end())
@@ -196,15 +200,15 @@ private:
 
   /// Until as many watches are open as before the order.
   static double recovered(corpus_reading& r) {
-    for (auto left = 120s; left > 0s; left -= 1s) {
-      std::this_thread::sleep_for(1s);
+    for (auto left = 120'000ms; left > 0ms; left -= 100ms) {
+      std::this_thread::sleep_for(100ms);
       const json::object state = r.ask_server("GET", "/state");
       if (!state.at("recovered_s").is_null()) return number(state, "recovered_s");
     }
     throw std::runtime_error("not every watch came back within two minutes");
   }
 
-  void remember(contender& c) {
+  void hold_objects(contender& c) {
     double few = 0;
     {
       corpus_reading r(c.who, "fleet", corpus(c, "pods", 1), 1);
@@ -234,7 +238,7 @@ private:
     c.note("synced_s", number(said, "synced_s"));
     c.note("sync_cpu_s", number(said, "sync_cpu_s"));
     c.note("kib_per_cluster", (r.resident() - one) / 1024 / (clusters - 1));
-    std::this_thread::sleep_for(2s);  // the last watches are opened
+    std::this_thread::sleep_for(1s);  // the last watches are opened
     const double requests = number(r.ask_server("GET", "/state"), "requests");
     const double cpu = r.cpu_seconds();
     std::this_thread::sleep_for(std::chrono::seconds(effort_.seconds));
@@ -257,6 +261,7 @@ std::vector<contender> all_contenders(json::object& skipped, std::string& encode
   std::vector<contender> all;
   const auto add = [&](corpus_client c) { all.emplace_back().who = std::move(c); };
   add(our_client());
+  add(floor_client());
   const peer_program go = go_peer("peers/watch_go"), rust = rust_peer("peers/watch_rust");
   encoder = go.path;
   if (go.path.empty()) {
@@ -284,34 +289,50 @@ double median_of(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
+/// What a client is sent.
+const char* sent_to(const corpus_client& c) {
+  return c.metadata_only ? "metadata" : c.encoding == "protobuf" ? "protobuf" : "json";
+}
+
+json::object point_of(const figure& f, const contender& c, const std::vector<double>& values) {
+  json::object p{{"figure", f.name}, {"client", c.who.client}, {"encoding", c.who.encoding}};
+  p["min"] = rounded(std::ranges::min(values), 3);
+  p["median"] = rounded(median_of(values), 3);
+  p["max"] = rounded(std::ranges::max(values), 3);
+  p["runs"] = values.size();
+  p["version"] = c.version;
+  p["runtime"] = c.runtime;
+  p["unit"] = f.unit;
+  return p;
+}
+
+/// all: this program, its floor, then the peers.
 void tell(json::object& out, const std::vector<contender>& all) {
   json::object ratios;
   json::array points;
   for (const figure& f : figures) {
-    double ours = 0, best = 0;
-    for (const contender& c : all) {
-      const auto found = c.seen.find(f.name);
-      if (found == c.seen.end()) continue;
-      const std::vector<double>& values = found->second;
-      const double median = median_of(values);
-      if (c.who.program.empty())
-        ours = median;
-      else if (best == 0 || median < best)
-        best = median;
-      json::object p{{"figure", f.name}, {"client", c.who.client}, {"encoding", c.who.encoding}};
-      p["min"] = rounded(std::ranges::min(values), 3);
-      p["median"] = rounded(median, 3);
-      p["max"] = rounded(std::ranges::max(values), 3);
-      p["runs"] = values.size();
-      p["version"] = c.version;
-      p["runtime"] = c.runtime;
-      p["unit"] = f.unit;
-      points.push_back(std::move(p));
+    double ours = 0;
+    std::map<std::string, double> best;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto found = all[i].seen.find(f.name);
+      if (found == all[i].seen.end()) continue;
+      points.push_back(point_of(f, all[i], found->second));
+      const double median = median_of(found->second);
+      if (i == 0) ours = median;
+      if (i < 2) continue;
+      double& least = best[sent_to(all[i].who)];
+      if (least == 0 || median < least) least = median;
     }
-    if (ours > 0 && best > 0 && std::string_view(f.name) != "half_load_per_second")
-      ratios[f.name] = rounded(best / ours, 2);
+    json::object by_class;
+    for (const auto& [sent, least] : best)
+      if (ours > 0 && least > 0) by_class[sent] = rounded(least / ours);
+    if (!by_class.empty() && !f.more_is_better) ratios[f.name] = std::move(by_class);
   }
   out["ratios"] = std::move(ratios);
+  constexpr std::string_view event = "cpu_us_per_event";
+  if (all[1].last(event) > 0)
+    out["floor_ratio"] = rounded(median_of(all[0].seen.find(event)->second) /
+                                 median_of(all[1].seen.find(event)->second));
   json::object failed;
   for (const contender& c : all)
     for (const std::string& f : c.failures) failed[c.who.client + " " + c.who.encoding] = f;

@@ -21,8 +21,10 @@ struct peers_effort {
 /// This program beside client-go, controller-runtime and kube-rs: the same server process, corpus
 /// and cores, one after the other in each run. A client that cannot be built is left out with the
 /// reason under "skipped".
-/// Shape   "ratios": of each figure the best peer's median ÷ ours; "points": one of each figure
-///         and client, with version, runs, min, median and max.
+/// Shape   "ratios": of each figure the best peer's median ÷ ours, by what that peer is sent:
+///         "json" and "protobuf" whole, or "metadata" alone; "floor_ratio": ours ÷ decrypting and
+///         parsing alone; "points": one of each figure and client, with version, runs, min, median
+///         and max.
 /// Errors  throws std::runtime_error when this program itself cannot be measured.
 boost::json::object measure_peers(const peers_effort& how_much);
 

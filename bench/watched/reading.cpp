@@ -43,6 +43,10 @@ corpus_client our_client() {
   return {"windlass", "json", {}, "typed-json", false};
 }
 
+corpus_client floor_client() {
+  return {"decrypt and parse alone", "json", {}, "floor-json", false};
+}
+
 corpus_reading::corpus_reading(const corpus_client& by, const std::string& measure,
                                const served_corpus& what, std::size_t clusters)
     : server_(start_corpus_server(what)), name_(by.client + " " + by.encoding) {

@@ -24,6 +24,8 @@ struct corpus_client {
 };
 /// This program.
 corpus_client our_client();
+/// This program, where it does no more than decrypt and parse.
+corpus_client floor_client();
 
 /// One server and one client of it, each a process of its own; both end with this object.
 class corpus_reading {

@@ -18,7 +18,7 @@ def spread(least, median, most, runs=3):
 def document():
     ours = {"figure": "cpu_us_per_event", "client": "windlass", "encoding": "json", "version": "this build", "runtime": "gcc", "unit": "µs", **spread(7, 8, 9)}
     theirs = {**ours, "client": "a peer <b>", "version": "peer v1", **spread(70, 80.5, 90)}
-    peers = {"ratios": {"cpu_us_per_event": 10.06}, "points": [ours, theirs], "skipped": {"kube-rs": "Rust is not installed"}}
+    peers = {"ratios": {"cpu_us_per_event": {"json": 10.06}}, "points": [ours, theirs], "skipped": {"kube-rs": "Rust is not installed"}}
     return {"machine": "a processor", "cores": 2, "form": "quick", "runs": 3, "seconds": 60, "ratios": {"peers": {"ratios": peers["ratios"]}},
             "benches": {"peers": {"seconds": 50, "figures": {}, "result": peers}, "helm": {"skipped": "there are no charts"},
                         "store": {"seconds": 10, "figures": {"bytes_per_object": spread(340, 347, 350)}, "result": {"bytes_per_object": 347}}}}

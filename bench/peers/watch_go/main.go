@@ -158,6 +158,7 @@ func main() {
 		}
 		out["synced_s"] = time.Since(began).Seconds()
 		out["sync_cpu_s"] = processor().Seconds()
+		time.Sleep(time.Second) // what listing left behind ends
 		debug.FreeOSMemory()
 		t.Lock()
 		out["objects"] = t.objects

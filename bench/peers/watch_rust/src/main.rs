@@ -137,6 +137,7 @@ async fn main() {
         out["synced_s"] = began.elapsed().as_secs_f64().into();
         out["sync_cpu_s"] = processor().as_secs_f64().into();
         out["objects"] = tally.lock().unwrap().objects.into();
+        tokio::time::sleep(Duration::from_secs(1)).await; // what listing left behind ends
         unsafe { libc::malloc_trim(0) };
         println!("{out}");
         std::future::pending::<()>().await;
