@@ -39,7 +39,7 @@ struct options {
   std::string dir = "tests/data/releases", sender;
   app::output_choice output;
   std::size_t clusters = 0, nodes = 0, events = 0;  // 0: the bench's own choice
-  unsigned seconds = 600, tags = 10'000, registry_seconds = 60;
+  unsigned seconds = 600, tags = 10'000, registry_seconds = 60, objects = 100'000;
   std::vector<std::string> charts;
   bench::peers_effort peers;
 };
@@ -49,7 +49,7 @@ struct one_bench {
   boost::json::object (*measure)(const options&);
   void (*declare)(flags&, options&) = [](flags&, options&) {};
   int (*side)(const std::string&) = nullptr;  // the other process of the bench
-  const char* quick = "";                     // its arguments in `all --quick`
+  const char* quick = nullptr;                // its arguments in `all --quick`; null: not there
   bool repeats_itself = false;                // it takes --runs
   std::string (*missing)() = nullptr;         // what it needs and is not here
 };
@@ -68,15 +68,21 @@ const one_bench benches[] = {
      [](flags& f, options& o) {
        f.value("--events", o.events, "events per point (default: about a second's worth)");
      },
-     bench::run_watch_sender},
+     bench::run_watch_sender, "--events 5000"},
     {"store", "Bytes per stored pod view, and the peak during a relist",
-     [](const options&) { return bench::measure_store(); }},
+     [](const options& o) { return bench::measure_store(o.objects); },
+     [](flags& f, options& o) {
+       f.value("--objects", o.objects, "of the larger store; a tenth of them in the smaller")
+           .from_to(100u, 10'000'000u)
+           .shows_default();
+     },
+     nullptr, "--objects 20000"},
     {"streams", "Memory per idle stream and per cluster",
      [](const options& o) { return bench::measure_streams(o.clusters); },
      [](flags& f, options& o) {
        f.value("--clusters", o.clusters, "only this fleet (default: 100, 1000 and 2000)");
      },
-     quiet_side},
+     quiet_side, "--clusters 100"},
     {"idle", "Processor time and requests of a fleet in which nothing happens",
      [](const options& o) {
        return bench::measure_idle(o.clusters ? o.clusters : 2'000, std::chrono::seconds(o.seconds));
@@ -85,7 +91,7 @@ const one_bench benches[] = {
        f.value("--clusters", o.clusters, "how many (default: 2000)");
        take_seconds(f, o.seconds);
      },
-     quiet_side},
+     quiet_side, "--clusters 100 --seconds 10"},
     {"registry", "What it costs to ask a registry what thousands of tags name",
      [](const options& o) {
        return bench::measure_registry(o.tags, std::chrono::seconds(o.registry_seconds));
@@ -94,7 +100,7 @@ const one_bench benches[] = {
        f.value("--tags", o.tags, "how many").from_to(1u, 100'000u).shows_default();
        take_seconds(f, o.registry_seconds);
      },
-     [](const std::string&) { return bench::run_registry_sender(); }},
+     [](const std::string&) { return bench::run_registry_sender(); }, "--tags 1000 --seconds 10"},
     {"rollout", "What a rollout costs its mover, and what a fleet costs that has arrived",
      [](const options& o) { return bench::measure_rollout(o.clusters, o.nodes); },
      [](flags& f, options& o) {
@@ -102,14 +108,15 @@ const one_bench benches[] = {
                "how many (default: one run of 100 with 100 nodes, one of 1 with 10,000)");
        f.value("--nodes", o.nodes, "of each cluster");
      },
-     bench::run_rollout_sender},
+     bench::run_rollout_sender, "--clusters 10 --nodes 20"},
     {"policy", "Time of one rollout.plan call for 10, 500 and 5,000 units",
-     [](const options&) { return bench::measure_policy(); }},
+     [](const options&) { return bench::measure_policy(); }, [](flags&, options&) {}, nullptr, ""},
     {"releases", "Time of mapping, judging and planning Releases, and the longest stall",
      [](const options& o) { return bench::measure_releases(o.dir); },
      [](flags& f, options& o) {
        f.value("--dir", o.dir, "folder of the Releases").takes("DIR").shows_default();
-     }},
+     },
+     nullptr, ""},
     {"tenants", "What a chart on many clusters costs to install, to confirm and to keep",
      [](const options&) { return bench::measure_tenants(); }, [](flags&, options&) {},
      bench::run_tenants_sender},
@@ -207,9 +214,10 @@ int run_every_bench(const all_options& o) {
     if (!o.only.empty() && std::ranges::find(o.only, b.name) == o.only.end()) continue;
     bench::listed_bench l;
     l.name = b.name;
-    if (o.quick) l.arguments = words_of(b.quick);
+    if (o.quick && b.quick) l.arguments = words_of(b.quick);
     l.repeats_itself = b.repeats_itself;
     if (b.missing) l.missing = b.missing();
+    if (o.quick && !b.quick) l.missing = "only in the full form, where it takes minutes";
     order.benches.push_back(std::move(l));
   }
   const boost::json::object result = bench::run_all(order);

@@ -29,7 +29,7 @@ def numbers(value):
 
 def main():
     FOLDER.mkdir(exist_ok=True)
-    ran = subprocess.run([BUILD / "windlass-bench", "all", "--quick", "-o", "json"], stdout=subprocess.PIPE, text=True, timeout=1500)
+    ran = subprocess.run([BUILD / "windlass-bench", "all", "--quick", "-o", "json"], stdout=subprocess.PIPE, text=True, timeout=2100, cwd=ROOT)
     (FOLDER / "all.json").write_text(ran.stdout)
     result = json.loads(ran.stdout)
     failed = {name: told["failed"] for name, told in result["benches"].items() if "failed" in told}
