@@ -108,7 +108,7 @@ const one_bench benches[] = {
                "how many (default: one run of 100 with 100 nodes, one of 1 with 10,000)");
        f.value("--nodes", o.nodes, "of each cluster");
      },
-     bench::run_rollout_sender, "--clusters 10 --nodes 20"},
+     bench::run_rollout_sender, "--clusters 5 --nodes 10"},
     {"policy", "Time of one rollout.plan call for 10, 500 and 5,000 units",
      [](const options&) { return bench::measure_policy(); }, [](flags&, options&) {}, nullptr, ""},
     {"releases", "Time of mapping, judging and planning Releases, and the longest stall",
@@ -135,7 +135,7 @@ const one_bench benches[] = {
            .from_to(1u, 3'600u)
            .shows_default();
      },
-     bench::run_peers_side, "--events 5000 --objects 1000 --clusters 10 --streams 10 --seconds 1",
+     bench::run_peers_side, "--events 5000 --objects 1000 --clusters 30 --streams 30 --seconds 1",
      true},
     {"hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters",
      [](const options&) { return bench::measure_hostile(); }, [](flags&, options&) {},
