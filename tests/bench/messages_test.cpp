@@ -18,8 +18,8 @@ constexpr std::uint64_t later = bench::corpus_version + 12'345;
 /// One object as `watch_go encode` writes it; what is in it matters to nobody here but the two
 /// texts that are written in place.
 std::string encoded_object() {
-  const std::string message = "\x0a\x01n\x32\x10" + std::to_string(bench::corpus_version) +
-                              std::string(bench::corpus_tier);
+  const std::string message =
+      "\x0a\x01n\x32\x10" + std::to_string(bench::corpus_version) + std::string(bench::corpus_tier);
   return std::string("\0\0\0"sv) + static_cast<char>(message.size()) + message;
 }
 
