@@ -1,6 +1,7 @@
 #include "bench/child.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -67,10 +68,29 @@ int child::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-std::string child::read_line() {
+std::string child::read_some(std::size_t most, std::chrono::steady_clock::time_point until) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  pollfd ready{output_, POLLIN, 0};
+  if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) <= 0) return {};
+  std::string bytes(most, '\0');
+  const ssize_t n = ::read(output_, bytes.data(), bytes.size());
+  bytes.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  return bytes;
+}
+
+std::string child::read_line(std::chrono::seconds most) {
+  const auto until = std::chrono::steady_clock::now() + most;
   std::string line;
-  for (char c; ::read(output_, &c, 1) == 1 && c != '\n';) line += c;
+  for (std::string c; !(c = read_some(1, until)).empty() && c != "\n";) line += c;
   return line;
+}
+
+std::string child::read_all(std::chrono::seconds most) {
+  const auto until = std::chrono::steady_clock::now() + most;
+  std::string all;
+  for (std::string more; !(more = read_some(64 * 1024, until)).empty();) all += more;
+  return all;
 }
 
 }  // namespace bench

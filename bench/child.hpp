@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,20 @@ public:
   child& operator=(child&& other) noexcept;
   ~child();
 
-  /// One line of its standard output, without the end; empty when it ended. Blocks: for the time
-  /// before measuring.
-  std::string read_line();
+  /// One line of its standard output, without the end; what there is when it ended, or when the
+  /// rest takes longer. Blocks: for the time before measuring.
+  std::string read_line(std::chrono::seconds most = std::chrono::hours(1));
+  /// All that it prints until its end, or for so long.
+  std::string read_all(std::chrono::seconds most);
+  pid_t pid() const noexcept { return pid_; }
   /// Waits until it ends. Shape: its exit code, or -1 when it did not end by itself.
   int wait();
 
 private:
   static reactor::result<child> start(const char* program, const std::vector<std::string>& words);
   child(pid_t pid, int output) : pid_(pid), output_(output) {}
+  /// More of its output, or nothing at its end and after `until`.
+  std::string read_some(std::size_t most, std::chrono::steady_clock::time_point until);
   pid_t pid_ = -1;
   int output_ = -1;
 };

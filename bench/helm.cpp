@@ -1,8 +1,8 @@
 #include "bench/helm.hpp"
 
 #include "bench/child.hpp"
-#include "bench/go_peer.hpp"
 #include "bench/measure.hpp"
+#include "bench/peer_program.hpp"
 #include "helm/render/manifests.hpp"
 #include "helm/render/prepared_chart.hpp"
 #include "reactor/plain/entropy.hpp"
@@ -175,27 +175,31 @@ std::vector<std::string> default_charts() {
   for (const char* name : {"cert-manager-v1.20.3", "ingress-nginx", "external-secrets",
                            "prometheus", "kube-prometheus-stack", "postgresql"})
     if (fs::exists(folder / name)) out.push_back((folder / name).string());
-  if (out.empty())
-    throw std::runtime_error("no charts in " + folder.string() +
-                             "; name some, or see tests/helm/differential/README.md");
   return out;
 }
 
 }  // namespace
 
+std::string missing_for_helm() {
+  if (!default_charts().empty()) return {};
+  return "there are no charts in $WINDLASS_CHARTS or ~/.cache/windlass/charts; "
+         "tests/helm/differential/README.md says which";
+}
+
 boost::json::object measure_helm(const std::vector<std::string>& charts) {
   const std::vector<std::string> paths = charts.empty() ? default_charts() : charts;
+  if (paths.empty()) throw std::runtime_error(missing_for_helm());
   boost::json::object o = environment();
-  const std::string peer = go_peer("helm_peer");
+  const peer_program peer = go_peer("helm_peer");
   o["go"] = nullptr;
   o["helm"] = nullptr;
-  if (peer.empty()) o["note"] = "Go is not installed: nothing to compare with";
+  if (peer.path.empty()) o["note"] = peer.skipped;
   boost::json::array points;
   for (const std::string& path : paths) {
     boost::json::object p = point(path);
     p["go_warm_ms"] = p["go_cold_ms"] = p["go_sort_ms"] = p["ratio"] = p["cold_ratio"] = nullptr;
-    if (!peer.empty()) {
-      boost::json::object theirs = ask_peer(peer, path);
+    if (!peer.path.empty()) {
+      boost::json::object theirs = ask_peer(peer.path, path);
       if (theirs.contains("error") || !theirs.contains("cold_ms")) {
         p["go_error"] = theirs.contains("error") ? theirs["error"] : "no answer";
       } else {

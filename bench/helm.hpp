@@ -15,7 +15,9 @@ namespace bench {
 ///          renders, seconds, resident_mb_before, resident_mb_after}}
 /// Units    processor time; warm: values, schema and templates of a chart in memory; cold: loading
 ///          too; sort: from rendered files to ordered objects.
-/// Errors   std::runtime_error when a chart does not load or render.
+/// Errors   std::runtime_error when a chart does not load or render, or none is there.
 boost::json::object measure_helm(const std::vector<std::string>& charts);
+/// Why it cannot run without being told charts: a sentence, or empty.
+std::string missing_for_helm();
 
 }  // namespace bench

@@ -2,6 +2,7 @@
 
 #include "bench/child.hpp"
 #include "bench/measure.hpp"
+#include "bench/peer_program.hpp"
 #include "policies/disruption.hpp"
 #include "policies/host/embedded.hpp"
 #include "policies/rollout.hpp"
@@ -110,24 +111,13 @@ constexpr peer all_peers[] = {{"policy", "gopher_lua_us", true},
 void ask_peer(boost::json::object& out, boost::json::object& skipped, const peer& p,
               const std::string& question) {
   out[p.figure] = nullptr;
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  namespace fs = std::filesystem;
-  const fs::path program = (cache ? fs::path(cache) : fs::path(home ? home : "/tmp") / ".cache") /
-                           "windlass" / (std::string(p.folder) + "_peer");
-  const std::string root = WINDLASS_SOURCE_DIR;
-  auto build = child::start_program(
-      {"go", "build", "-C", root + "/bench/peers/" + p.folder, "-o", program.string(), "."});
-  if (!build) {
-    skipped[p.figure] = "Go is not installed: " + build.error().message();
+  const peer_program program = go_peer(std::string("peers/") + p.folder);
+  if (program.path.empty()) {
+    skipped[p.figure] = program.skipped;
     return;
   }
-  if (build->wait() != 0) {
-    skipped[p.figure] = "it cannot be built: its modules are not there and cannot be fetched";
-    return;
-  }
-  std::vector<std::string> command{program.string()};
-  if (p.takes_rule) command.push_back(root + std::string(rule));
+  std::vector<std::string> command{program.path};
+  if (p.takes_rule) command.push_back(WINDLASS_SOURCE_DIR + std::string(rule));
   command.insert(command.end(), {question, std::to_string(peer_seconds)});
   auto asked = child::start_program(command);
   boost::system::error_code bad;

@@ -73,11 +73,10 @@ boost::json::object point(std::size_t objects) {
 
 }  // namespace
 
-boost::json::object measure_store() {
+boost::json::object measure_store(std::size_t most) {
   boost::json::object o = environment();
   boost::json::array points;
-  for (const std::size_t objects : {std::size_t{10'000}, std::size_t{100'000}})
-    points.push_back(point(objects));
+  for (const std::size_t objects : {most / 10, most}) points.push_back(point(objects));
   const boost::json::object& largest = points.back().as_object();
   o["bytes_per_object"] = largest.at("bytes_per_object");
   o["relist_peak_ratio"] = largest.at("relist_peak_ratio");

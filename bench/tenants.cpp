@@ -2,8 +2,8 @@
 
 #include "bench/child.hpp"
 #include "bench/fleet/served_fleet.hpp"
-#include "bench/go_peer.hpp"
 #include "bench/measure.hpp"
+#include "bench/peer_program.hpp"
 #include "bench/quiet_server.hpp"
 #include "bench/tenants/keeper.hpp"
 #include "bench/tenants/offer.hpp"
@@ -265,11 +265,11 @@ double until_ready_beside(std::size_t dead) {
 
 /// What Helm's own packages need for as many releases on such a server.
 json::object ask_peer() {
-  const std::string peer = go_peer("helm_peer");
-  if (peer.empty()) return {{"error", "Go is not installed: nothing to compare with"}};
+  const peer_program peer = go_peer("helm_peer");
+  if (peer.path.empty()) return {{"error", peer.skipped}};
   const served_fleet fleet(own, {1, 0});
   const std::string server = fleet.server() + "/" + served_fleet::name_of(0);
-  auto asked = child::start_program({peer, "install", server, server + "/charts/ten.tgz",
+  auto asked = child::start_program({peer.path, "install", server, server + "/charts/ten.tgz",
                                      std::to_string(releases), std::to_string(peer_workers)});
   if (!asked) return {{"error", asked.error().message()}};
   boost::system::error_code bad;

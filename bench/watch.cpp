@@ -4,6 +4,7 @@
 #include "bench/measure.hpp"
 #include "bench/pods.hpp"
 #include "bench/sender.hpp"
+#include "bench/watched/peers.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/informer/informer.hpp"
 #include "k8s/views/pod.hpp"
@@ -195,6 +196,13 @@ boost::json::object measure_watch(std::size_t events) {
                           "sender_is_three_times_faster"})
     o[key] = head.at(key);
   o["points"] = std::move(points);
+  boost::json::array watched;
+  for (const char* collection : {"nodes", "bootcnodes", "secrets", "tenants"}) {
+    watched.push_back(measure_collection(collection, events ? events : 50'000));
+    const boost::json::object& p = watched.back().as_object();
+    o[std::string("cpu_us_per_event_of_") + collection] = p.at("cpu_us_per_event");
+  }
+  o["watched"] = std::move(watched);
   return o;
 }
 
