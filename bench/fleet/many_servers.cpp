@@ -176,6 +176,7 @@ struct served_cluster {
   std::int64_t edited = 0;  // the pool's generation, while its status is waited for
   reactor::steady_time edited_at{};
   std::size_t beats = 0;
+  bool has_arrived = false;  // its first pool runs what it asks for
 };
 
 class many_servers {
@@ -244,11 +245,21 @@ private:
   }
 
   void saw(served_cluster& c, const k8s::sim::written& w) {
-    if (c.edited == 0 || w.plural != "bootcnodepools" || w.name != moved_pool || !w.after) return;
+    if (w.plural != "bootcnodepools" || w.name != moved_pool || !w.after) return;
     const json::value* status = w.after->if_contains("status");
-    const json::value* seen = status && status->is_object()
-                                  ? status->get_object().if_contains("observedGeneration")
-                                  : nullptr;
+    if (!status || !status->is_object()) return;
+    const json::object& says = status->get_object();
+    const std::string_view wanted = rolled_ ? simulation::new_image : simulation::old_image;
+    const json::value *target = says.if_contains("targetDigest"),
+                      *updated = says.if_contains("updatedCount"),
+                      *seen = says.if_contains("observedGeneration");
+    if (!c.has_arrived && target && target->is_string() && updated && updated->is_int64() &&
+        std::string_view(target->get_string()) == wanted.substr(wanted.find('@') + 1) &&
+        updated->get_int64() == static_cast<std::int64_t>(moved_nodes)) {
+      c.has_arrived = true;
+      ++arrived_;
+    }
+    if (c.edited == 0) return;
     if (!seen || !seen->is_int64() || seen->get_int64() < c.edited) return;
     delays_ms_.push_back(seconds_of(loop_.now() - c.edited_at) * 1e3);
     c.edited = 0;
@@ -320,11 +331,13 @@ private:
   }
 
   reactor::awaitable<void> roll() {
+    rolled_ = true;
+    arrived_ = 0;
     for (const auto& c : clusters_) {
+      c->has_arrived = false;
       c->cluster->set_image(simulation::new_image);
       co_await loop_.yield();
     }
-    rolled_ = true;
   }
 
   reactor::awaitable<void> edit(std::size_t round) {
@@ -349,14 +362,6 @@ private:
   }
 
   json::object told() {
-    const auto runs = [&](const served_cluster& c) {
-      const auto p = c.cluster->pool_progress();
-      return (rolled_ ? p.updated : p.on_target) == moved_nodes;
-    };
-    // Clusters that have arrived stay so.
-    if (rolled_ != counted_rolled_) arrived_ = 0;
-    counted_rolled_ = rolled_;
-    while (arrived_ < clusters_.size() && runs(*clusters_[arrived_])) ++arrived_;
     std::size_t violations = 0;
     std::string first;
     for (const auto& c : clusters_) {
@@ -390,7 +395,7 @@ private:
   std::vector<std::unique_ptr<served_cluster>> clusters_;
   std::uint64_t requests_ = 0, home_requests_ = 0, writes_ = 0;
   std::size_t watched_ = 0, arrived_ = 0, edits_from_ = 0, edit_round_ = 0;
-  bool rolled_ = false, counted_rolled_ = false;
+  bool rolled_ = false;
   reactor::steady_time cut_at_{}, last_watched_{};
   std::vector<double> delays_ms_;
   reactor::task_group tasks_;

@@ -334,7 +334,7 @@ private:
       note("rollout_s",
            run_.lives()
                ? "only " + std::to_string(static_cast<std::size_t>(number_in(said, "arrived"))) +
-                     " clusters had arrived, one after the other"
+                     " clusters had arrived in time"
                : why_not_live());
     if (run_.lives()) out["rollout_cpu_s"] = rounded(seconds_of(run_.cpu() - cpu));
     out["rollout_violations"] = number_in(said, "violations");
