@@ -44,6 +44,13 @@ bool is_asked_anew(const bootc_node& before, const bootc_node& now) {
          before.annotation(names::reboot_policy) != now.annotation(names::reboot_policy);
 }
 
+/// Whoever upgrades asks for a new field soon after the kind has it.
+k8s::informer_options its_object(const std::string& node, const reactor::logger& log) {
+  k8s::informer_options o = k8s::only(bootc_nodes(), {{}, node}, {}, log);
+  o.lists_after_end = true;
+  return o;
+}
+
 }  // namespace
 
 /// Tells the agent how a command ended, whichever way its coroutine is left: a cancelled one
@@ -74,7 +81,7 @@ node_daemon::node_daemon(reactor::loop& l, k8s::client& api, host& machine,
       machine_(machine),
       options_(std::move(options)),
       log_(std::move(log)),
-      informer_(l, api, k8s::only(bootc_nodes(), {{}, options_.node}, {}, log_)),
+      informer_(l, api, its_object(options_.node, log_)),
       wake_(l),
       tasks_(l) {
   // Our own status writes come back here too; reacting to them would bypass every backoff.

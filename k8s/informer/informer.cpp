@@ -50,7 +50,7 @@ informer_base::informer_base(reactor::loop& l, client& api, informer_options opt
     : loop_(l),
       api_(api),
       options_(static_cast<informer_settings&&>(options)),
-      watch_(options.limits, options_.stream_initial),
+      watch_(options.limits, options_.stream_initial, options_.lists_after_end),
       since_(l.now()),
       synced_(l),
       tasks_(l) {}

@@ -43,6 +43,10 @@ struct informer_settings {
   std::string ns, label_selector, field_selector;
   bool stream_initial = true;  // watch-list where the server offers it
   bool metadata_only = false;  // the server sends metadata alone: the view reads nothing else
+  /// A watch that the server ended is followed by a list. For a custom resource: for a second after
+  /// its definition changed, a watch that was open before still cuts new fields out of what it
+  /// delivers, and then ends; the version is the same, so that no other watch brings them.
+  bool lists_after_end = false;
   /// How long what concerns nobody may lie unread: see matters(). Zero = not at all.
   reactor::nanoseconds lull{0};
   /// Says failures and oddities, with the cluster's name among its fields.

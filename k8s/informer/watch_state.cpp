@@ -187,14 +187,19 @@ oddity watch_state::bookmark(const resource_version& version) {
   return oddity::fits;
 }
 
+/// After a watch that ended in order.
+step watch_state::go_on(reactor::nanoseconds delay) {
+  return lists_after_end_ ? list_again(delay) : watch_again(delay);
+}
+
 step watch_state::stream_ended(reactor::steady_time now, reactor::entropy& rng) {
   if (current_.what != step::action::watch) return list_again(backoff(now, rng));
   // Streams that end at once would be asked for in a circle.
   if (now - opened_ < limits_->too_short) {
     ++counters_.failures;
-    return watch_again(backoff(now, rng));
+    return go_on(backoff(now, rng));
   }
-  return watch_again({});
+  return go_on({});
 }
 
 step watch_state::failed(const fault& why, reactor::steady_time now, reactor::entropy& rng) {

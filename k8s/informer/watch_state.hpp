@@ -126,8 +126,10 @@ struct watch_counters {
 /// informer carries it out.
 class watch_state {
 public:
-  watch_state(const watch_limits& limits, bool may_stream)
-      : limits_(shared_limits(limits)), may_stream_(may_stream) {}
+  watch_state(const watch_limits& limits, bool may_stream, bool lists_after_end = false)
+      : limits_(shared_limits(limits)),
+        may_stream_(may_stream),
+        lists_after_end_(lists_after_end) {}
 
   step first();
   /// Watches do not arrive as they are sent, so the beginning is listed and never streamed.
@@ -192,12 +194,13 @@ private:
   step list_again(reactor::nanoseconds delay);
   step watch_again(reactor::nanoseconds delay);
   step same_again(reactor::nanoseconds delay);
+  step go_on(reactor::nanoseconds delay);
   reactor::nanoseconds backoff(reactor::steady_time now, reactor::entropy& rng);
   void advance(const resource_version& version);
   void fits();
 
   std::shared_ptr<const watch_limits> limits_;
-  bool may_stream_;
+  bool may_stream_, lists_after_end_;
   step current_;
   bool proven_ = false, moved_ = false;
   std::uint32_t pages_ = 0;  // of the list under way

@@ -161,6 +161,26 @@ TEST_F(InformerTest, AStreamFromThePastIsRefused) {
 
 // ---- 410
 
+/// What a server does for a second after a definition changed: an older watch delivers the object
+/// without what is new in it, and ends.
+TEST_F(InformerTest, AListAfterAWatchThatEndedBringsWhatItCutOutAtTheSameVersion) {
+  server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
+  server.on("GET", watch_path, watch_saying({event("MODIFIED", "a", 11, "w1")}));
+  server.on("GET", list_path, list_of(11, {pod_at("a", 11, "w2")}));
+  server.on("GET", watch_path, watch_saying({}));
+  informer_options o = pod_options();
+  o.lists_after_end = true;
+  begin(std::move(o));
+  run_for(2s);
+  EXPECT_EQ(stored(), "a@11");
+  server.end(watch_path);
+  run_for(2s);
+  const pod* a = pods->objects().find("default", "a");
+  ASSERT_TRUE(a);
+  EXPECT_EQ(a->node.str(), "w2");
+  EXPECT_EQ(last_watch("resourceVersion"), "11");
+}
+
 TEST_F(InformerTest, A410AsStatusRelists) {
   watching();
   server.on("GET", watch_path, answer::failure(410, "Gone", "too old resource version"));

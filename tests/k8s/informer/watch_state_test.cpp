@@ -53,6 +53,16 @@ TEST_F(WatchState, StreamsTheBeginningWhereItMay) {
   EXPECT_EQ(next.resource_version, "10");
 }
 
+TEST_F(WatchState, ListsAfterAWatchThatEndedInOrderWhereItIsToldTo) {
+  watch_state s(limits, false, true);
+  s.first();
+  s.page_ended("10", "");
+  s.stream_opened(now);
+  EXPECT_EQ(s.failed(of(errc::unavailable), now + 5min, rng).what, action::watch) << "it broke";
+  s.stream_opened(now + 5min);
+  EXPECT_EQ(s.stream_ended(now + 10min, rng).what, action::list);
+}
+
 TEST_F(WatchState, FallsBackToAListWhenStreamingIsRejected) {
   watch_state s(limits, true);
   s.first();
