@@ -2,10 +2,10 @@
 
 #include "app/api/setup.hpp"
 #include "bootc/kinds/node_pool.hpp"
-#include "fleetwide/conditions.hpp"
 #include "fleetwide/events.hpp"
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/fleet_members.hpp"
+#include "fleetwide/plan/conditions.hpp"
 #include "fleetwide/plan/holds.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"

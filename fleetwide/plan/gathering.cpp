@@ -1,8 +1,8 @@
 #include "fleetwide/plan/gathering.hpp"
 
 #include "bootc/kinds/conditions.hpp"
-#include "fleetwide/conditions.hpp"
 #include "fleetwide/kinds/names.hpp"
+#include "fleetwide/plan/conditions.hpp"
 #include "fleetwide/plan/holds.hpp"
 #include "formats/plain/listed.hpp"
 
@@ -60,14 +60,15 @@ pool_sight sight_of(member is, const bootc::node_pool* pool, const std::string& 
   m.is_going = pool->meta.deleting();
   if (whose != mark) {
     m.has = member::owner::other;
-    m.holder = whose.empty() ? "a pool " + pool->meta.name.str() + " is there that nobody said here"
-                             : "the pool comes from " + std::string(whose);
+    m.holder = whose.empty()
+                   ? "a pool " + pool->meta.name.str() + " is there that no FleetPool made"
+                   : "the pool comes from " + std::string(whose);
     return out;
   }
   m.digest = notes.get(names::digest);
   if (!ref_of_its_revision.empty() && pool->spec.image_ref != ref_of_its_revision && !m.is_going) {
     m.has = member::owner::other;
-    m.holder = "spec.image.ref was changed to " + pool->spec.image_ref + " by somebody else";
+    m.holder = "spec.image.ref was changed to " + pool->spec.image_ref + " by another writer";
     return out;
   }
   m.has = member::owner::ours;

@@ -32,7 +32,7 @@ inline constexpr auto of_members = std::to_array<hold_kind>({
      "the cluster's server does not take what is written there; the sentence has what it says",
      "it is asked again, once a minute, and takes it", "the cluster's server"},
     {"managed-by-other", hold_nature::trouble,
-     "what is there belongs to somebody else, who is named; it is not fought over",
+     "what is there belongs to another field manager, which is named; it is not fought over",
      "the other lets go of it, or `windlass pool approve --adopt`", "the planner"},
     {"not-granted", hold_nature::trouble, "no FleetGrant gives the object's namespace this cluster",
      "a FleetGrant in the operator's namespace does", "the planner"},

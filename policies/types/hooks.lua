@@ -807,6 +807,29 @@
 ---@field problem? string why they are refused; empty or nil: they are good
 ---@field warnings? string[] what in them has no effect, or not the one that its author means; the service logs it
 
+---@class windlass.fleet_object
+---@field kind string FleetPool
+---@field namespace string
+---@field name string
+---@field labels table<string, string>
+---@field annotations table<string, string> those of fleet.windlass.dev
+---@field revision number the number of what is asked for
+---@field digest string of its content
+---@field reference string of its image
+---@field proven string the digest of the newest revision that finished its waves; empty: none did
+
+---@class windlass.member
+---@field name string
+---@field labels table<string, string> of the cluster's Secret at home
+---@field wave string by the object's own waves
+---@field state string Ready, Moving, Failed, Waiting, Away, Foreign, Refused, NotGranted, Leaving
+---@field has string the digest of the revision that it has; empty: none
+---@field since number when it became ready or failed; 0: it is neither; unix seconds
+
+---@class (exact) windlass.consent
+---@field holds? table<string, string|windlass.hold> who must not begin it now, and why; nil: everybody may, as far as the policy goes
+---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
+
 ---@class (exact) windlass.family.compose
 ---@field related? fun(parent: windlass.composed_object): windlass.related_objects what else does the answer for this custom resource depend on?
 ---@field sync? fun(parent: windlass.composed_object, related: table<string, windlass.composed_object>, children: table<string, windlass.composed_object>, files: windlass.data_files, now: windlass.time): windlass.composition which objects should exist for this custom resource, and what does it report?
@@ -814,6 +837,9 @@
 
 ---@class (exact) windlass.family.disruption
 ---@field admit? fun(unit: windlass.unit, peers: windlass.unit[], fleet: windlass.fleet, now: windlass.time): windlass.admission may the workload of this unit be disturbed now?
+
+---@class (exact) windlass.family.fleet
+---@field revision? fun(object: windlass.fleet_object, clusters: windlass.member[], now: windlass.time): windlass.consent which clusters must not begin this revision now, and why?
 
 ---@class (exact) windlass.family.release
 ---@field map? fun(question: windlass.map_question): windlass.image_names what is the OS image of these pools called?
@@ -865,6 +891,7 @@
 ---@field signals? windlass.declared_signal[]
 ---@field compose? windlass.family.compose
 ---@field disruption? windlass.family.disruption
+---@field fleet? windlass.family.fleet
 ---@field release? windlass.family.release
 ---@field rollout? windlass.family.rollout
 ---@field train? windlass.family.train

@@ -1,7 +1,7 @@
 // How a pool on a member stands to what was said at home, and what the status says of a plan.
 #include "bootc/kinds/conditions.hpp"
-#include "fleetwide/conditions.hpp"
 #include "fleetwide/kinds/names.hpp"
+#include "fleetwide/plan/conditions.hpp"
 #include "fleetwide/plan/gathering.hpp"
 
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@ inline constexpr auto fleet_conditions = std::to_array<units::condition_kind>({
      "the object cannot be processed as written; the message names the field", units::problem},
     {"FleetPool", "Progressing", "True", "RollingOut",
      "clusters get a revision; the message names the wave"},
-    {"FleetPool", "Progressing", "False", "Complete", "nobody is on the way"},
+    {"FleetPool", "Progressing", "False", "Complete", "no cluster is on its way"},
     {"FleetPool", "Progressing", "False", "Paused", "spec.paused is true"},
     {"FleetPool", "Halted", "True", "TooManyFailed",
      "more clusters failed than rollout.maxFailures, so no other begins; the message names them",
@@ -29,7 +29,7 @@ inline constexpr auto fleet_conditions = std::to_array<units::condition_kind>({
      units::problem},
     {"FleetPool", "Halted", "False", "Healthy", "no more clusters failed than may"},
     {"FleetPool", "Degraded", "True", "ClustersHeld",
-     "clusters failed, are away, or belong to somebody else; the message has the codes and the "
+     "clusters failed, are away, or are managed by another; the message has the codes and the "
      "first of them",
      units::problem},
     {"FleetPool", "Degraded", "False", "Healthy", "nothing is wrong"},

@@ -1,0 +1,233 @@
+// What is written for a FleetPool: its status and revisions at home, the pools of its clusters.
+#include "app/api/target_history.hpp"
+#include "fleetwide/events.hpp"
+#include "fleetwide/fleet_home.hpp"
+#include "fleetwide/kinds/names.hpp"
+#include "formats/json/member.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/events.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/fleet.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace fleetwide {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t deeds_at_once = 32;
+constexpr reactor::nanoseconds refused_retry = 1min, seen_within = 30s;
+
+k8s::object_reference reference_to(const fleet_pool& p) {
+  return {std::string(names::api_version), "FleetPool", p.meta.ns.str(), p.meta.name.str(),
+          p.meta.uid.text()};
+}
+
+}  // namespace
+
+void fleet_home::tell(const fleet_pool& about, const k8s::event_kind& what, std::string note) {
+  on_.on().events().record(k8s::tell_of(what, reference_to(about), std::move(note)));
+}
+
+awaitable<k8s::result<void>> fleet_home::publish(fleet_pool before, fleet_pool_status s) {
+  json::object status = to_json(s);
+  for (const auto& [code, n] : before.status.held)
+    if (!s.held.contains(code)) status["held"].as_object()[code] = nullptr;
+  json::object patch, metadata;
+  metadata["resourceVersion"] = before.meta.resource_version.text();
+  patch["metadata"] = std::move(metadata);
+  patch["status"] = std::move(status);
+  auto written = co_await on_.api().merge_patch(
+      fleet_pools(), before.meta.key(), std::move(patch),
+      k8s::request_options().at("status").by(std::string(names::field_manager)));
+  if (!written) co_return written.error();
+  co_return k8s::result<void>();
+}
+
+awaitable<k8s::result<void>> fleet_home::finalizers(fleet_pool of, bool ours) {
+  json::array all;
+  for (const k8s::interned& f : of.meta.finalizers)
+    if (f.str() != names::cleanup) all.emplace_back(f.str());
+  if (ours) all.emplace_back(names::cleanup);
+  json::object patch, metadata;
+  metadata["resourceVersion"] = of.meta.resource_version.text();
+  metadata["finalizers"] = std::move(all);
+  patch["metadata"] = std::move(metadata);
+  auto written =
+      co_await on_.api().merge_patch(fleet_pools(), of.meta.key(), std::move(patch),
+                                     k8s::request_options().by(std::string(names::field_manager)));
+  if (!written) co_return written.error();
+  co_return k8s::result<void>();
+}
+
+awaitable<k8s::result<void>> fleet_home::write_revision(const fleet_look& at) {
+  const fleet_pool& p = at.object;
+  const revision_owner owner{std::string(names::api_version), "FleetPool", p.meta.name.str(),
+                             p.meta.uid.text()};
+  json::object body = to_json(owner, at.number, at.wanted);
+  auto made =
+      co_await on_.api().create(controller_revisions(), p.meta.ns.str(), std::move(body),
+                                k8s::request_options().by(std::string(names::field_manager)));
+  if (!made && made.error().code == k8s::errc::exists) {
+    json::object patch;
+    patch["revision"] = at.number;
+    k8s::object_key key{p.meta.ns.str(), revision_name(p.meta.name.str(), at.world.wanted)};
+    made = co_await on_.api().merge_patch(
+        controller_revisions(), std::move(key), std::move(patch),
+        k8s::request_options().by(std::string(names::field_manager)));
+  }
+  if (!made) co_return made.error();
+  co_return k8s::result<void>();
+}
+
+/// The revision of what is asked for stands at home before any cluster gets it.
+awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
+  const fleet_pool& p = at.object;
+  auto now = co_await on_.api().get(fleet_pools(), p.meta.key());
+  if (!now) co_return now.error();
+  // An older view than the server's would make one more of the same.
+  if (formats::text_member(*now, "metadata", "resourceVersion") != p.meta.resource_version.text())
+    co_return k8s::result<void>();
+  const auto owners = units::owners_of(*now, {"spec", "image", "ref"});
+  std::int64_t newest = p.status.revision, made_before = 0;
+  revisions_.objects().each([&](const fleetwide::revision& r) {
+    if (r.meta.labels.get(names::revision_of) != p.meta.uid.text()) return;
+    newest = std::max(newest, r.number);
+    if (r.meta.name.str() == revision_name(p.meta.name.str(), at.world.wanted))
+      made_before = r.number;
+  });
+  // One that was made and not told, by a process that ended in between.
+  at.number = made_before > p.status.revision ? made_before : newest + 1;
+  if (at.number != made_before) {
+    auto made = co_await write_revision(at);
+    if (!made) co_return made.error();
+  }
+  fleet_pool_status s = p.status;
+  for (revision_record& r : s.history)
+    if (r.outcome == outcome::rolling || r.outcome == outcome::halted)
+      r.outcome = outcome::replaced;
+  revision_record next;
+  next.revision = at.number;
+  next.digest = at.world.wanted;
+  next.ref = at.wanted.ref;
+  next.image_digest = at.wanted.image_digest;
+  if (!owners.empty()) next.by = owners.front().manager;
+  next.at = reactor::format_rfc3339(on_.loop().wall());
+  next.outcome = outcome::rolling;
+  s.history.push_back(std::move(next));
+  while (s.history.size() > static_cast<std::size_t>(p.history_limit))
+    s.history.erase(s.history.begin());
+  s.revision = at.number;
+  s.digest = at.world.wanted;
+  s.failed_digest.clear();
+  s.available_digest.clear();
+  auto said = co_await publish(p, std::move(s));
+  if (!said) co_return said.error();
+  tell(p, fleet_event::revision_made,
+       "revision " + std::to_string(at.number) + ": " + at.wanted.ref);
+  co_return k8s::result<void>();
+}
+
+/// What no history, no member and no wave needs any more.
+awaitable<void> fleet_home::prune(fleet_pool p) {
+  std::set<std::string> needed{p.status.digest, p.status.proven_digest, p.status.failed_digest};
+  for (const revision_record& r : p.status.history) needed.insert(r.digest);
+  for (k8s::cluster* c : options_.fleet->clusters())
+    if (fleet_members* part = options_.members(c->name()))
+      if (const bootc::node_pool* pool = part->pool(p.pool_name))
+        needed.insert(std::string(pool->meta.annotations.get(names::digest)));
+  std::vector<std::pair<k8s::object_key, std::string>> old;
+  revisions_.objects().each([&](const fleetwide::revision& r) {
+    if (r.meta.labels.get(names::revision_of) == p.meta.uid.text() &&
+        !needed.contains(r.content.digest()))
+      old.emplace_back(r.meta.key(), r.meta.uid.text());
+  });
+  for (auto& [key, uid] : old) {
+    k8s::delete_options how;
+    how.uid = uid;
+    (void)co_await on_.api().remove(controller_revisions(), key, std::move(how));
+  }
+}
+
+/// What is written to a member.
+json::object fleet_home::body_for(const fleet_look& at, const member_plan& m,
+                                  const revision_content& c) const {
+  const fleet_pool& p = at.object;
+  member_marks marks;
+  marks.object = p.mark();
+  marks.uid = p.meta.uid.text();
+  marks.digest = m.digest;
+  marks.revision = at.number;
+  marks.since = reactor::format_rfc3339(on_.loop().wall());
+  for (const revision_record& r : p.status.history) {
+    if (r.digest != m.digest) continue;
+    marks.revision = r.revision;
+    marks.image_digest = r.image_digest;
+  }
+  if (m.digest == at.world.wanted && !at.held_at.empty()) marks.image_digest = at.held_at;
+  return pool_for_member(c, p.pool_name, marks);
+}
+
+/// Starts what the plan says, a few at once. Returns how much has to wait for that.
+std::size_t fleet_home::start_deeds(const fleet_look& at) {
+  std::size_t left = 0;
+  for (const member_plan& m : at.plan.members) {
+    if (m.does == deed::nothing) continue;
+    const place here{at.object.meta.key(), m.cluster};
+    if (begun_.contains(here)) continue;
+    fleet_members* part = options_.members(m.cluster);
+    if (!part || !part->on().is_live()) continue;
+    const revision_content* content =
+        m.digest == at.world.wanted ? &at.wanted : content_of(m.digest, at.object);
+    if (m.does == deed::write && !content) continue;
+    // Since it was looked at the brake may have come.
+    if (tasks_.size() >= deeds_at_once ||
+        units::begin(part->brake(), at.object.meta.key().text())) {
+      ++left;
+      continue;
+    }
+    begun_[here] = {m.digest, reactor::format_rfc3339(on_.loop().wall()),
+                    on_.loop().now() + seen_within};
+    json::object body;
+    if (m.does == deed::write) body = body_for(at, m, *content);
+    tasks_.start("FleetPool " + here.first.text() + " on " + m.cluster,
+                 carry_out(here, at.object, m, std::move(body)));
+  }
+  return left;
+}
+
+awaitable<void> fleet_home::carry_out(place where, fleet_pool p, member_plan m, json::object body) {
+  fleet_members* part = options_.members(where.second);
+  const bootc::node_pool* pool = part ? part->pool(p.pool_name) : nullptr;
+  const std::string version = pool ? pool->meta.resource_version.text() : std::string();
+  k8s::result<void> done;
+  if (part && m.does == deed::write)
+    done = co_await part->apply(p.pool_name, std::move(body), m.takes_over);
+  else if (pool && m.does == deed::remove)
+    done = co_await part->remove(p.pool_name, pool->meta.uid.text());
+  else if (pool && m.does == deed::let_go)
+    done = co_await part->let_go(p.pool_name, version);
+  if (!done || m.does != deed::write) begun_.erase(where);
+  if (!done) {
+    refused r;
+    r.version = version;
+    r.digest = m.digest;
+    r.is_conflict = done.error().code == k8s::errc::conflict;
+    r.why = done.error().detail.empty() ? done.error().message() : done.error().detail;
+    r.until = on_.loop().now() + refused_retry;
+    r.at = on_.loop().wall() + refused_retry;
+    on_.log().warning("a cluster did not take what was said at home",
+                      {{"cluster", where.second}, {"pool", p.pool_name}, {"why", r.why}});
+    tell(p, fleet_event::refused, where.second + ": " + r.why);
+    refused_[where] = std::move(r);
+  }
+  controller_.add(where.first);
+}
+
+}  // namespace fleetwide
