@@ -214,7 +214,9 @@ awaitable<void> fleet_home::carry_out(place where, fleet_pool p, member_plan m, 
   else if (pool && m.does == deed::let_go)
     done = co_await part->let_go(p.pool_name, version);
   if (!done || m.does != deed::write) begun_.erase(where);
-  if (!done) {
+  // A pool that changed since it was looked at is looked at again; only an apply meets managers.
+  const bool is_race = !done && m.does != deed::write && done.error().code == k8s::errc::conflict;
+  if (!done && !is_race) {
     refused r;
     r.version = version;
     r.digest = m.digest;

@@ -53,15 +53,9 @@ constexpr std::int64_t instructions_per_member = 1'000;
 
 const shape& fleet_answer_shape() {
   static const shape all = [] {
-    shape hold = record_shape(
-        "hold",
-        {maybe("code", text_shape(), "one word of letters and digits, for scripts and alerts"),
-         {"reason", text_shape("a sentence"), "a sentence for people, one line"}});
-    shape reason =
-        either_shape("a reason or {code = …, reason = …}", {text_shape(), std::move(hold)});
     return record_shape(
         "consent",
-        {maybe("holds", map_shape(std::move(reason), "a table of reasons by cluster"),
+        {maybe("holds", map_shape(reason_shape(), "a table of reasons by cluster"),
                "who must not begin it now, and why; nil: everybody may, as far as the policy goes"),
          {"look_again",
           number_shape("seconds, 0 or more", 0),
@@ -108,25 +102,6 @@ std::int64_t fleet_instructions(std::size_t clusters) {
   return unit_instructions + instructions_per_member * static_cast<std::int64_t>(clusters);
 }
 
-result<rollout_hold> read_fleet_hold(const std::string& cluster, const value& v) {
-  const auto wrong = [&](std::string_view what) {
-    return make_fault(errc::malformed, {},
-                      "holds[\"" + reactor::printable(cluster, 60) + "\"]" + std::string(what));
-  };
-  rollout_hold hold;
-  const std::string* reason = v.if_string();
-  if (!reason) {
-    if (const value* code = v.find("code")) {
-      hold.code = *code->if_string();
-      if (!is_code(hold.code)) return wrong(".code: expected one word of letters and digits");
-    }
-    reason = v.find("reason")->if_string();
-  }
-  hold.reason = one_line(*reason);
-  if (hold.reason.empty()) return wrong(": expected a sentence");
-  return hold;
-}
-
 }  // namespace
 
 result<fleet_answer> read_fleet_answer(const value& answer, const fleet_question& q) {
@@ -137,7 +112,7 @@ result<fleet_answer> read_fleet_answer(const value& answer, const fleet_question
   const value* holds = answer.find("holds");
   if (holds == nullptr) return out;
   for (const auto& [cluster, reason] : *holds->if_object()) {
-    auto hold = read_fleet_hold(cluster, reason);
+    auto hold = read_hold(cluster, reason);
     if (!hold) return hold.error();
     if (std::ranges::find(q.clusters, cluster, &fleet_cluster::name) == q.clusters.end())
       return make_fault(errc::malformed, {},

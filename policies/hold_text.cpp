@@ -33,6 +33,35 @@ bool is_code(std::string_view text) {
          });
 }
 
+shape reason_shape() {
+  shape hold = record_shape(
+      "hold",
+      {maybe("code", text_shape(), "one word of letters and digits, for scripts and alerts"),
+       {"reason", text_shape("a sentence"), "a sentence for people, one line"}});
+  return either_shape("a reason or {code = …, reason = …}", {text_shape(), std::move(hold)});
+}
+
+reactor::result<rollout_hold> read_hold(const std::string& name, const value& v) {
+  const auto wrong = [&](std::string_view what) {
+    return reactor::make_fault(reactor::errc::malformed, {},
+                               "holds[\"" + one_line(name) + "\"]" + std::string(what));
+  };
+  if (const std::string* reason = v.if_string()) {
+    if (std::string text = one_line(*reason); !text.empty())
+      return rollout_hold{{}, std::move(text)};
+    return wrong(": expected a sentence");
+  }
+  rollout_hold hold;
+  if (const value* code = v.find("code")) {
+    const std::string& text = *code->if_string();
+    if (!is_code(text)) return wrong(".code: expected one word of letters and digits");
+    hold.code = text;
+  }
+  hold.reason = one_line(*v.find("reason")->if_string());
+  if (hold.reason.empty()) return wrong(".reason: expected a sentence");
+  return hold;
+}
+
 reactor::nanoseconds bounded_wait(double seconds) {
   if (!(seconds > 0)) return reactor::nanoseconds(0);
   const double most = std::chrono::duration<double>(most_wait).count();

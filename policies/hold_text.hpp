@@ -16,6 +16,11 @@ namespace policies {
 std::string one_line(std::string text);
 /// One word of letters and digits, or one of the codes for signals.
 bool is_code(std::string_view text);
+/// What a reason may be: a sentence, or a table with code and reason.
+shape reason_shape();
+/// A value of that shape, as the reason of `name` among the holds. Errors: errc::malformed with the
+/// place in the answer.
+reactor::result<rollout_hold> read_hold(const std::string& name, const value& v);
 /// A policy that asks to be looked at every few milliseconds only burns time; the longest wait
 /// bounds a typing error.
 reactor::nanoseconds bounded_wait(double seconds);

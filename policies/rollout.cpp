@@ -22,17 +22,11 @@ constexpr std::size_t max_clamped = 20;
 
 const shape& answer_shape() {
   static const shape all = [] {
-    shape hold = record_shape(
-        "hold",
-        {maybe("code", text_shape(), "one word of letters and digits, for scripts and alerts"),
-         {"reason", text_shape("a sentence"), "a sentence for people, one line"}});
-    shape reason =
-        either_shape("a reason or {code = …, reason = …}", {text_shape(), std::move(hold)});
     return record_shape(
         "plan",
         {maybe("start", list_shape(text_shape("a unit name"), "a list of unit names"),
                "who gets a slot, first first, `free` of them at most"),
-         maybe("holds", map_shape(std::move(reason), "a table of reasons by unit name"),
+         maybe("holds", map_shape(reason_shape(), "a table of reasons by unit name"),
                "why the others wait"),
          {"look_again",
           number_shape("seconds, 0 or more", 0),
@@ -47,27 +41,6 @@ const shape& answer_shape() {
 
 std::string member_name(const std::string& key) {
   return "holds[\"" + key + "\"]";
-}
-
-/// Of a hold that is one already: the reason of the unit `name`.
-result<rollout_hold> read_hold(const std::string& name, const value& v) {
-  const auto wrong = [&](std::string_view what) {
-    return make_fault(errc::malformed, {}, member_name(one_line(name)) + std::string(what));
-  };
-  if (const std::string* reason = v.if_string()) {
-    if (std::string text = one_line(*reason); !text.empty())
-      return rollout_hold{{}, std::move(text)};
-    return wrong(": expected a sentence");
-  }
-  rollout_hold hold;
-  if (const value* code = v.find("code")) {
-    const std::string& text = *code->if_string();
-    if (!is_code(text)) return wrong(".code: expected one word of letters and digits");
-    hold.code = text;
-  }
-  hold.reason = one_line(*v.find("reason")->if_string());
-  if (hold.reason.empty()) return wrong(".reason: expected a sentence");
-  return hold;
 }
 
 std::vector<std::vector<argument>> typical_questions(const pack& of) {

@@ -53,10 +53,10 @@ void read_pod(const boost::json::object& pod, server_versions::by_node& to) {
 
 }  // namespace
 
-reactor::awaitable<void> server_versions::look() {
+reactor::awaitable<void> server_versions::look(bool has_control_plane) {
   if (loop_.now() < not_before_) co_return;
   not_before_ = loop_.now() + pause;
-  co_await look_at_pods();
+  if (has_control_plane) co_await look_at_pods();
   const auto answered = co_await of_.recent_version();
   if (!answered || answered->git_version.empty() || answered->git_version.size() > most_text_bytes)
     co_return;

@@ -38,8 +38,8 @@ public:
   server_versions(const server_versions&) = delete;
   server_versions& operator=(const server_versions&) = delete;
 
-  /// Asks, unless it did so lately.
-  reactor::awaitable<void> look();
+  /// Asks, unless it did so lately; for pods only where the cluster has a node of a control plane.
+  reactor::awaitable<void> look(bool has_control_plane);
   /// Each version that was said within `life`, once, as it was written.
   std::vector<std::string> seen() const;
   /// The version of the API server that is a static pod of kubeadm's, by its node.

@@ -1,11 +1,11 @@
 #include "reactor/system/memory_limit.hpp"
 
+#include "reactor/system/files.hpp"
+
 #include <malloc.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -20,9 +20,12 @@ namespace {
 /// Version 1 says "no limit" as the largest number of pages.
 constexpr std::size_t unlimited_bytes = std::size_t{1} << 60;
 
+constexpr std::size_t most_file_bytes = std::size_t{4} << 20;
+
+/// Empty where it cannot be read: nothing is known then.
 std::string whole_file(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  auto text = load_file(path, most_file_bytes);
+  return text ? *std::move(text) : std::string();
 }
 
 /// Nothing where the file has no number, as with "max".

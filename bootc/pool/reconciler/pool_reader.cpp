@@ -2,6 +2,7 @@
 
 #include "app/api/assumed_targets.hpp"
 #include "app/api/override_order.hpp"
+#include "bootc/kinds/cluster_node.hpp"
 #include "bootc/pool/assumption.hpp"
 #include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/others/other_operator.hpp"
@@ -366,8 +367,11 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
 awaitable<rollout_plan> pool_reader::plan(std::string pool, plan_view of) {
   if (settings_.other && !settings_.other->known().empty()) co_await settings_.other->look();
   if (const node_pool* p = views_.pools.find("", pool);
-      p && settings_.servers && (is_assumed(*p) || is_moving(*p, tag_of(pool))))
-    co_await settings_.servers->look();
+      p && settings_.servers && (is_assumed(*p) || is_moving(*p, tag_of(pool)))) {
+    bool has_control_plane = false;
+    views_.nodes.each([&](const k8s::node& n) { has_control_plane |= is_control_plane(n); });
+    co_await settings_.servers->look(has_control_plane);
+  }
   rollout_plan out = co_await plan_once(pool, of);
   const bool acts = !out.actions.empty() || out.status_changed;
   if (!settings_.other || !acts) co_return out;

@@ -37,17 +37,17 @@ protected:
 TEST_F(SkewServerVersions, SeveralBehindABalancerAreSeenAndOneThatIsGoneIsForgotten) {
   run([this](scripted_server& server, skew::server_versions& v) -> awaitable<void> {
     server.always("GET", "/version", version_answer("v1.33.1-eks-0a1b2c3"));
-    co_await v.look();
+    co_await v.look(true);
     EXPECT_EQ(v.seen(), texts{"v1.33.1-eks-0a1b2c3"});
     server.always("GET", "/version", version_answer("v1.34.0+k3s1"));
-    co_await v.look();
+    co_await v.look(true);
     EXPECT_EQ(server.count("GET", "/version"), 1u) << "at most once a minute";
     co_await l.sleep_for(61s);
-    co_await v.look();
+    co_await v.look(true);
     EXPECT_EQ(v.seen(), (texts{"v1.33.1-eks-0a1b2c3", "v1.34.0+k3s1"}));
     for (int i = 0; i < 5; ++i) {
       co_await l.sleep_for(61s);
-      co_await v.look();
+      co_await v.look(true);
     }
     EXPECT_EQ(v.seen(), texts{"v1.34.0+k3s1"});
     co_await l.sleep_for(6min);
@@ -62,7 +62,7 @@ TEST_F(SkewServerVersions, AServerThatRefusesLiesOrRambleSaysNothing) {
                           version_answer(std::string(5'000, '1'))};
     for (const answer& a : bad) {
       server.always("GET", "/version", a);
-      co_await v.look();
+      co_await v.look(true);
       EXPECT_EQ(v.seen(), texts{});
       co_await l.sleep_for(61s);
     }
@@ -94,13 +94,13 @@ TEST_F(SkewServerVersions, StaticPodsOfKubeadmAreKnownByTheirNode) {
          static_pod("cp3", "localhost:5000/kube-apiserver:v1.34.0@sha256:ab", kubeadm) + "," +
          static_pod("cp4", "rancher/hardened-kubernetes:v1.34.0-rke2r1-build1", mirror) + "," +
          static_pod("cp5", "registry.k8s.io/kube-apiserver:latest", kubeadm) + ",7,{}");
-    co_await v.look();
+    co_await v.look(true);
     using found = skew::server_versions::by_node;
     EXPECT_EQ(v.on_nodes(), (found{{"cp1", "v1.33.1"}, {"cp3", "v1.34.0"}}));
     server.always("GET", "/api/v1/namespaces/kube-system/pods",
                   answer::failure(403, "Forbidden", "no"));
     co_await l.sleep_for(61s);
-    co_await v.look();
+    co_await v.look(true);
     EXPECT_EQ(v.on_nodes().size(), 2u) << "what was seen lately counts";
     EXPECT_EQ(v.seen(), texts{"v1.33.1"}) << "who may not list pods still hears the servers";
     co_await l.sleep_for(6min);
@@ -112,7 +112,7 @@ TEST_F(SkewServerVersions, OneThatSaysAnotherEachTimeFillsNoMemory) {
   run([this](scripted_server& server, skew::server_versions& v) -> awaitable<void> {
     for (int i = 0; i < 100; ++i) {
       server.always("GET", "/version", version_answer("v1.33." + std::to_string(i)));
-      co_await v.look();
+      co_await v.look(true);
       EXPECT_LE(v.seen().size(), skew::server_versions::most);
       co_await l.sleep_for(61s);
     }
