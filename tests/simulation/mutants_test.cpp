@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
                     mutant{"own-write memory",
                            mutants::rule::own_writes,
                            1,
-                           16,
+                           24,
                            {trouble::half_open, trouble::policy_swaps},
                            "reboot slot as number"},
                     mutant{"brake", mutants::rule::brake_pools, 1, 6, {}, "the brake landed", 40},
