@@ -125,7 +125,8 @@ awaitable<bool> fleet_home::synced(reactor::steady_time deadline) {
   const bool pools = co_await pools_.synced(deadline);
   const bool grants = co_await grants_.synced(deadline);
   const bool revisions = co_await revisions_.synced(deadline);
-  co_return pools&& grants&& revisions;
+  const bool all = pools && grants && revisions;
+  co_return all;
 }
 
 void fleet_home::reconsider() {
@@ -250,7 +251,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
   const std::size_t left = start_deeds(at);
   co_await prune(p);
   if (left > 0) co_return k8s::requeue_after(1s);
-  // A cluster that goes away tells nobody.
+  // No event comes of a cluster that goes away.
   reactor::nanoseconds then = at.plan.wave ? look_again_while_moving : look_again_at_rest;
   if (at.look_again)
     then = std::clamp<reactor::nanoseconds>(*at.look_again - on_.loop().wall(), 100ms, then);

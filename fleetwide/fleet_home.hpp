@@ -47,6 +47,10 @@ struct fleet_look {
   std::string held_at;    // the digest that a tag is held at; empty: no tag, or not known
   std::string available;  // what the tag names by now
   std::optional<reactor::wall_time> look_again;
+  /// Not later than then.
+  void look_again_by(std::optional<reactor::wall_time> then) {
+    if (then && (!look_again || *then < *look_again)) look_again = then;
+  }
 };
 
 /// The FleetPools at home: each is planned over all clusters of the fleet at once, and what the
@@ -78,8 +82,6 @@ public:
   awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override { return revision_; }
   void describe(boost::json::object& entry) const override;
-  bool is_live() const noexcept { return on_.is_live() && pools_.is_synced(); }
-  bool idle() const noexcept { return controller_.idle() && tasks_.empty(); }
   /// All of them by their keys, once the clusters were waited for as long as they deserve.
   awaitable<std::vector<fleet_look>> look_at_all();
   /// The content of a revision that is kept; null: it is not.
@@ -104,7 +106,7 @@ private:
   awaitable<k8s::result<k8s::next>> clean_up(fleet_look at);
   std::vector<fleet_pool> objects() const;
   fleet_look look(const fleet_pool& p);
-  /// The same after the policy was asked, where there is one and somebody may begin.
+  /// The same after the policy was asked, where there is one and a cluster may begin.
   awaitable<fleet_look> look_and_ask(fleet_pool p);
   awaitable<void> ask_policy(fleet_look& at);  // borrowed
   revision_content content_wanted(const fleet_pool& p) const;

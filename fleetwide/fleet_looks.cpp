@@ -56,7 +56,7 @@ std::string fleet_home::claimed_by_older(const fleet_pool& p, std::string_view c
   return found;
 }
 
-/// A tag is held at what its newest revision says, until it is followed or somebody approves.
+/// A tag is held at what its newest revision says, until it is followed or a person approves.
 revision_content fleet_home::content_wanted(const fleet_pool& p) const {
   revision_content c;
   c.template_json = p.template_json;
@@ -106,7 +106,7 @@ void fleet_home::add_member(fleet_look& at, member m, const bootc::node_pool* po
       refused_.erase(no);
     } else if (!no->second.is_conflict) {
       is.refusal = no->second.why;
-      if (!at.look_again || no->second.at < *at.look_again) at.look_again = no->second.at;
+      at.look_again_by(no->second.at);
     } else if (is.digest != no->second.digest || is.has != member::owner::ours) {
       is.has = member::owner::other;
       is.holder = no->second.why;
@@ -122,8 +122,7 @@ void fleet_home::add_member(fleet_look& at, member m, const bootc::node_pool* po
         is.is_adopted = false;
       }
   }
-  if (sight.look_again && (!at.look_again || *sight.look_again < *at.look_again))
-    at.look_again = sight.look_again;
+  at.look_again_by(sight.look_again);
   if (!is.is_selected && is.has != member::owner::ours) return;
   at.world.members.push_back(std::move(is));
 }
@@ -165,8 +164,7 @@ void fleet_home::note_lost(fleet_look& at, member& m) {
   const reactor::steady_time lost_at = lost_at_.try_emplace(m.cluster, now).first->second;
   m.seen = now - lost_at < patience_for_a_cluster ? member::sight::lost : member::sight::away;
   if (m.seen == member::sight::away) return;
-  const reactor::wall_time then = on_.loop().wall() + (lost_at + patience_for_a_cluster - now);
-  if (!at.look_again || then < *at.look_again) at.look_again = then;
+  at.look_again_by(on_.loop().wall() + (lost_at + patience_for_a_cluster - now));
 }
 
 /// What members found the tag to name, and what it names by now.
@@ -192,9 +190,9 @@ fleet_look fleet_home::look(const fleet_pool& p) {
   fleet_look at;
   at.object = p;
   at.wanted = content_wanted(p);
-  at.number = p.status.digest == at.wanted.digest() ? p.status.revision : p.status.revision + 1;
   rollout_world& w = at.world;
   w.wanted = at.wanted.digest();
+  at.number = p.status.digest == w.wanted ? p.status.revision : p.status.revision + 1;
   w.proven = content_of(p.status.proven_digest, p) ? p.status.proven_digest : std::string();
   const bool asked_again = p.meta.annotations.get(names::retry) != p.status.retried;
   w.has_failed = p.status.failed_digest == w.wanted && !asked_again;
@@ -207,8 +205,7 @@ fleet_look fleet_home::look(const fleet_pool& p) {
   gather(at);
   at.plan = plan_rollout(w);
   see_tags(at);
-  if (at.plan.look_again && (!at.look_again || *at.plan.look_again < *at.look_again))
-    at.look_again = at.plan.look_again;
+  at.look_again_by(at.plan.look_again);
   ask_brakes(at);
   return at;
 }
@@ -275,12 +272,11 @@ awaitable<void> fleet_home::ask_policy(fleet_look& at) {
     m.policy = std::move(h);
   }
   at.plan = plan_rollout(at.world);
-  if (at.plan.look_again && (!at.look_again || *at.plan.look_again < *at.look_again))
-    at.look_again = at.plan.look_again;
+  at.look_again_by(at.plan.look_again);
   const reactor::nanoseconds again = said ? said->look_again : policy_retry;
   if (again > 0s) {
     const reactor::wall_time then = at.world.now + again;
-    if (!at.look_again || then < *at.look_again) at.look_again = then;
+    at.look_again_by(then);
     for (member_plan& m : at.plan.members)
       if (m.hold && m.hold->code.starts_with(units::hold_code::policy.code))
         m.hold->asked_again = reactor::format_rfc3339(then);
@@ -296,10 +292,7 @@ void fleet_home::ask_brakes(fleet_look& at) const {
     if (!part) continue;
     auto held = units::ask(part->brake(), at.object.meta.key().text());
     if (!held) continue;
-    if (held->again_in) {
-      const reactor::wall_time then = on_.loop().wall() + *held->again_in;
-      if (!at.look_again || then < *at.look_again) at.look_again = then;
-    }
+    if (held->again_in) at.look_again_by(on_.loop().wall() + *held->again_in);
     m.does = deed::nothing;
     held->unit = m.cluster;
     m.hold = *held;

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_pools = 1'000;  // as whoever moves them
+constexpr std::size_t most_pools = 1'000;  // as the API that moves their nodes
 constexpr std::array marks_of_ours{names::object, names::uid, names::revision, names::digest,
                                    names::since};
 

@@ -136,16 +136,22 @@ awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
 
 /// What no history, no member and no wave needs any more.
 awaitable<void> fleet_home::prune(fleet_pool p) {
-  std::set<std::string> needed{p.status.digest, p.status.proven_digest, p.status.failed_digest};
-  for (const revision_record& r : p.status.history) needed.insert(r.digest);
+  std::set<std::string> needed;  // by name, which has the digest in it
+  const auto keep = [&](std::string_view digest) {
+    needed.insert(revision_name(p.meta.name.str(), digest));
+  };
+  keep(p.status.digest);
+  keep(p.status.proven_digest);
+  keep(p.status.failed_digest);
+  for (const revision_record& r : p.status.history) keep(r.digest);
   for (k8s::cluster* c : options_.fleet->clusters())
     if (fleet_members* part = options_.members(c->name()))
       if (const bootc::node_pool* pool = part->pool(p.pool_name))
-        needed.insert(std::string(pool->meta.annotations.get(names::digest)));
+        keep(pool->meta.annotations.get(names::digest));
   std::vector<std::pair<k8s::object_key, std::string>> old;
   revisions_.objects().each([&](const fleetwide::revision& r) {
     if (r.meta.labels.get(names::revision_of) == p.meta.uid.text() &&
-        !needed.contains(r.content.digest()))
+        !needed.contains(r.meta.name.str()))
       old.emplace_back(r.meta.key(), r.meta.uid.text());
   });
   for (auto& [key, uid] : old) {

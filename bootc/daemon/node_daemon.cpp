@@ -44,7 +44,7 @@ bool is_asked_anew(const bootc_node& before, const bootc_node& now) {
          before.annotation(names::reboot_policy) != now.annotation(names::reboot_policy);
 }
 
-/// Whoever upgrades asks for a new field soon after the kind has it.
+/// An upgrade asks for a new field soon after the kind has it.
 k8s::informer_options its_object(const std::string& node, const reactor::logger& log) {
   k8s::informer_options o = k8s::only(bootc_nodes(), {{}, node}, {}, log);
   o.lists_after_end = true;

@@ -41,7 +41,7 @@ struct fleet_pool_status {
   std::string proven_digest;     // of the newest that finished its waves; empty: none did
   std::string failed_digest;     // of one that members went back from
   std::string retried;           // the request to try again that was acted upon
-  std::string available_digest;  // what the tag names by now and nobody has approved
+  std::string available_digest;  // what the tag names by now and no person has approved
   std::string wave;              // that is under way; empty: none is
   std::int64_t clusters = 0, ready = 0, moving = 0, failed = 0, waiting = 0;
   std::map<std::string, std::int64_t> held;  // clusters that wait, by code

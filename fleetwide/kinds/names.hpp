@@ -15,7 +15,7 @@ inline constexpr std::string_view cleanup = "fleet.windlass.dev/cleanup";
 
 /// Annotations at home, by a person: the clusters ("eu-1,eu-2", or "*") on which an object that is
 /// there already is taken over; the time at which a revision that failed was asked to be tried
-/// again; the digest that a tag with manual updates shall move to.
+/// again; the digest that a tag with manual updates moves to.
 inline constexpr std::string_view adopt = "fleet.windlass.dev/adopt",
                                   retry = "fleet.windlass.dev/retry",
                                   approve = "fleet.windlass.dev/approve-digest";

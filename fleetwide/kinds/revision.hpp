@@ -15,7 +15,7 @@ namespace fleetwide {
 /// apps/v1 ControllerRevisions: where Kubernetes keeps what an object was before.
 const k8s::resource& controller_revisions();
 
-/// What members got, or shall get, by one revision of a fleet object.
+/// What members got, or will get, by one revision of a fleet object.
 struct revision_content {
   std::string template_json;  // as fleet_pool has it
   std::string ref;            // of the image

@@ -18,7 +18,7 @@ std::int64_t as_count(const fleet_plan& plan, member_state s) {
   return found == plan.counts.end() ? 0 : static_cast<std::int64_t>(found->second);
 }
 
-/// "cluster-failed: eu-1, eu-2 and 3 more; cluster-away: eu-9" of what lasts until somebody acts.
+/// "cluster-failed: eu-1, eu-2 and 3 more; cluster-away: eu-9" of what lasts until a person acts.
 std::string troubles_of(const fleet_plan& plan) {
   std::map<std::string, std::vector<std::string>> by_code;
   for (const member_plan& m : plan.members) {
