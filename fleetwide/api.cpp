@@ -3,10 +3,10 @@
 #include "app/api/setup.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "fleetwide/events.hpp"
-#include "fleetwide/fleet_home.hpp"
 #include "fleetwide/fleet_members.hpp"
 #include "fleetwide/plan/conditions.hpp"
 #include "fleetwide/plan/holds.hpp"
+#include "fleetwide/pool_home.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/fleet_revision.hpp"
@@ -30,7 +30,7 @@ public:
     o.ns = settings_.ns;
     o.fleet = &house_.fleet;
     o.packs = &house_.packs;
-    o.members = [this](const std::string& cluster) -> fleet_members* {
+    o.members = [this](const std::string& cluster) -> member_part* {
       const auto found = parts_.find(cluster);
       return found == parts_.end() ? nullptr : found->second;
     };
@@ -39,7 +39,7 @@ public:
     o.rows = &rows_;
     o.assumed = settings_.assumed;
     o.on_stop = [this] { home_ = nullptr; };
-    auto made = std::make_unique<fleet_home>(on, std::move(o));
+    auto made = std::make_unique<pool_home>(on, std::move(o));
     home_ = made.get();
     return made;
   }
@@ -49,7 +49,7 @@ public:
     o.limits = house_.limits;
     o.brake = units::brake_on(house_, std::string(pools_api), on);
     o.on_change = [this](const std::string& pool) {
-      if (home_) home_->pool_changed(pool);
+      if (home_) home_->claim_changed(pool);
     };
     o.on_recovered = [this] {
       if (home_) home_->reconsider();

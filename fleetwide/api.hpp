@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/api/api.hpp"
-#include "fleetwide/kinds/fleet_pool.hpp"
+#include "fleetwide/kinds/fleet_object.hpp"
 
 #include <string>
 #include <string_view>
@@ -16,8 +16,8 @@ namespace fleetwide {
 inline constexpr std::string_view pools_api = "fleetpools";  // --apis, Lease, /clusters
 
 struct settings {
-  std::string ns = "default";            // the operator's own namespace at home
-  std::vector<fleet_pool> assumed = {};  // of who only looks
+  std::string ns = "default";              // the operator's own namespace at home
+  std::vector<fleet_object> assumed = {};  // of who only looks
 };
 
 class fleet_home;

@@ -1,6 +1,5 @@
 #include "fleetwide/fleet_home.hpp"
 
-#include "fleetwide/api.hpp"
 #include "fleetwide/events.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/conditions.hpp"
@@ -21,15 +20,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t most_fleet_pools = 1'000, most_grants = 1'000, most_revisions = 20'000;
-constexpr reactor::nanoseconds not_live_retry = 5s, look_again_for_clusters = 50ms,
-                               look_again_while_moving = 30s, look_again_at_rest = 5min,
-                               patience_of_an_overview = 10s;
+constexpr std::size_t most_grants = 1'000, most_revisions = 20'000;
+constexpr reactor::nanoseconds not_live_retry = 5s, unknown_retry = 15s,
+                               look_again_for_clusters = 50ms, look_again_while_moving = 30s,
+                               look_again_at_rest = 5min, patience_of_an_overview = 10s;
 
-k8s::controller_options controller_of_fleet_pools(reactor::metrics* metrics,
-                                                  const reactor::logger& log) {
+k8s::controller_options controller_of(std::string_view name, reactor::metrics* metrics,
+                                      const reactor::logger& log) {
   k8s::controller_options o;
-  o.name = "fleet_pool";
+  o.name = name;
   o.concurrency = 4;
   o.metrics = metrics;
   o.log = log;
@@ -48,81 +47,63 @@ units::standing standing_of(member_state s) {
   return s == member_state::failed ? units::standing::trouble : units::standing::moving;
 }
 
-std::string deed_text(const member_plan& p, std::int64_t number, const std::string& wanted) {
-  switch (p.does) {
-    case deed::write:
-      return p.digest == wanted ? "write revision " + std::to_string(number)
-                                : "write the revision before, " + p.digest;
-    case deed::remove: return "delete the pool";
-    case deed::let_go: return "take our marks off the pool";
-    case deed::nothing: break;
-  }
-  return {};
-}
-
 }  // namespace
 
-fleet_home::fleet_home(k8s::engagement& on, options o)
+fleet_home::fleet_home(k8s::engagement& on, options o, words w)
     : on_(on),
       options_(std::move(o)),
-      pools_(on.loop(), on.api(),
-             k8s::all_of(fleet_pools(), options_.limits, on.log(), most_fleet_pools)),
+      controller_(on.loop(), *this, controller_of(w.controller, options_.metrics, on.log()),
+                  [](const k8s::object_key& key) { return key.ns; }),
+      tasks_(on.loop()),
+      words_(std::move(w)),
       grants_(on.loop(), on.api(),
               k8s::all_of(fleet_grants(), options_.limits, on.log(), most_grants)),
       revisions_(on.loop(), on.api(), revisions_of_ours(options_.limits, on.log())),
       figures_(options_.metrics && options_.rows && options_.does == units::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
-                                                          std::string(pools_api), on.on().name())
+                                                          std::string(words_.api), on.on().name())
                    : nullptr),
-      controller_(on.loop(), *this, controller_of_fleet_pools(options_.metrics, on.log()),
-                  [](const k8s::object_key& key) { return key.ns; }),
       patient_until_(on.loop().now() + patience_of_an_overview),
-      overviews_(on.loop()),
-      tasks_(on.loop()) {
-  on.follow(pools_);
+      overviews_(on.loop()) {
   on.follow(grants_);
   on.follow(revisions_);
-  pools_.on_change([this](const fleet_pool* before, const fleet_pool* now) {
-    ++revision_;
-    controller_.add((now ? now : before)->meta.key());
-    // Who is older, or gone, decides about the others that claim the same pool.
-    if (!before || !now) reconsider();
-  });
   grants_.on_change([this](const fleet_grant*, const fleet_grant*) { reconsider(); });
   revisions_.on_change([this](const fleetwide::revision* before, const fleetwide::revision* now) {
     ++revision_;
     const fleetwide::revision& r = *(now ? now : before);
-    pools_.objects().each([&](const fleet_pool& p) {
+    each_object([&](const fleet_object& p) {
       if (r.meta.labels.get(names::revision_of) == p.meta.uid.text()) controller_.add(p.meta.key());
     });
   });
-  pools_.start();
   grants_.start();
   revisions_.start();
+}
+
+fleet_home::~fleet_home() = default;
+
+void fleet_home::start() {
   if (options_.does == units::mode::look) return;
-  tasks_.start("FleetPools", [this]() -> awaitable<void> {
-    (void)co_await pools_.synced();
+  tasks_.start(std::string(words_.kind) + "s", [this]() -> awaitable<void> {
+    (void)co_await objects_synced(reactor::never);
     (void)co_await grants_.synced();
     (void)co_await revisions_.synced();
     controller_.start();
   });
 }
 
-fleet_home::~fleet_home() = default;
-
 awaitable<void> fleet_home::stop() {
   stopping_ = true;
   if (options_.on_stop) options_.on_stop();
   co_await tasks_.cancel_and_join();
   co_await controller_.stop();
-  co_await pools_.stop();
+  co_await stop_objects();
   co_await grants_.stop();
   co_await revisions_.stop();
   co_await overviews_.empty();
 }
 
 awaitable<bool> fleet_home::synced(reactor::steady_time deadline) {
-  const bool pools = co_await pools_.synced(deadline);
+  const bool pools = co_await objects_synced(deadline);
   const bool grants = co_await grants_.synced(deadline);
   const bool revisions = co_await revisions_.synced(deadline);
   const bool all = pools && grants && revisions;
@@ -131,33 +112,29 @@ awaitable<bool> fleet_home::synced(reactor::steady_time deadline) {
 
 void fleet_home::reconsider() {
   ++revision_;
-  pools_.objects().each([this](const fleet_pool& p) { controller_.add(p.meta.key()); });
+  each_object([this](const fleet_object& p) { controller_.add(p.meta.key()); });
 }
 
-void fleet_home::pool_changed(const std::string& pool) {
-  pools_.objects().each([&](const fleet_pool& p) {
-    if (p.pool_name != pool) return;
+void fleet_home::claim_changed(const std::string& claim) {
+  each_object([&](const fleet_object& p) {
+    if (!concerns(p, claim)) return;
     ++revision_;
     controller_.add(p.meta.key());
   });
 }
 
-void fleet_home::describe(json::object& entry) const {
-  entry["fleetPools"] = pools_.objects().size();
-}
-
 /// Those at home, and in their place or beside them what is assumed.
-std::vector<fleet_pool> fleet_home::objects() const {
-  std::vector<fleet_pool> all;
+std::vector<fleet_object> fleet_home::objects() const {
+  std::vector<fleet_object> all;
   const auto is_assumed = [this](const k8s::object_key& key) {
     return std::ranges::any_of(options_.assumed,
-                               [&](const fleet_pool& p) { return p.meta.key() == key; });
+                               [&](const fleet_object& p) { return p.meta.key() == key; });
   };
-  pools_.objects().each([&](const fleet_pool& p) {
+  each_object([&](const fleet_object& p) {
     if (!is_assumed(p.meta.key())) all.push_back(p);
   });
-  for (fleet_pool p : options_.assumed) {
-    if (const fleet_pool* now = pools_.find(p.meta.key())) {
+  for (fleet_object p : options_.assumed) {
+    if (const fleet_object* now = find_object(p.meta.key())) {
       p.meta.uid = now->meta.uid;
       p.meta.annotations = now->meta.annotations;
       p.created = now->created;
@@ -165,7 +142,7 @@ std::vector<fleet_pool> fleet_home::objects() const {
     }
     all.push_back(std::move(p));
   }
-  std::ranges::sort(all, {}, [](const fleet_pool& p) { return p.meta.key(); });
+  std::ranges::sort(all, {}, [](const fleet_object& p) { return p.meta.key(); });
   return all;
 }
 
@@ -179,7 +156,7 @@ void fleet_home::count(const fleet_look& at) {
 }
 
 awaitable<k8s::result<k8s::next>> fleet_home::clean_up(fleet_look at) {
-  const fleet_pool& p = at.object;
+  const fleet_object& p = at.object;
   if (!p.meta.has_finalizer(names::cleanup)) co_return k8s::await_change();
   (void)start_deeds(at);
   const bool waited =
@@ -194,26 +171,32 @@ awaitable<k8s::result<k8s::next>> fleet_home::clean_up(fleet_look at) {
   co_return k8s::await_change();
 }
 
+awaitable<k8s::result<k8s::next>> fleet_home::say_without_plan(fleet_object p,
+                                                               std::string_view reason,
+                                                               std::string why) {
+  fleet_status s = status_without_plan(p, reason, std::move(why), on_.loop().wall());
+  if (s == p.status) co_return k8s::await_change();
+  auto said = co_await publish(std::move(p), std::move(s));
+  if (!said) co_return said.error();
+  co_return k8s::await_change();
+}
+
 awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
   if (!on_.is_live() || !options_.fleet->is_discovered())
     co_return k8s::requeue_after(not_live_retry);
-  const fleet_pool* found = pools_.find(key);
+  const fleet_object* found = find_object(key);
   if (!found) {
     if (figures_) figures_->forget(key.text());
     std::erase_if(refused_, [&](const auto& r) { return r.first.first == key; });
     co_return k8s::await_change();
   }
-  const fleet_pool p = *found;
+  const fleet_object p = *found;
   if (p.meta.deleting()) {
     fleet_look leaving = look(p);
     co_return co_await clean_up(std::move(leaving));
   }
   if (!p.spec_problem().empty()) {
-    fleet_pool_status s = status_of_invalid(p, on_.loop().wall());
-    if (s == p.status) co_return k8s::await_change();
-    auto said = co_await publish(p, std::move(s));
-    if (!said) co_return said.error();
-    co_return k8s::await_change();
+    co_return co_await say_without_plan(p, fleet_reason::invalid_spec, p.spec_problem());
   }
   if (!p.meta.has_finalizer(names::cleanup)) {
     auto held = co_await finalizers(p, true);
@@ -222,13 +205,18 @@ awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
   }
   fleet_look at = co_await look_and_ask(p);
   if (!on_.is_live()) co_return k8s::requeue_after(not_live_retry);
+  if (!at.unknown.empty()) {
+    auto said = co_await say_without_plan(p, fleet_reason::not_available, at.unknown);
+    if (!said) co_return said.error();
+    co_return k8s::requeue_after(unknown_retry);
+  }
   if (p.status.digest != at.world.wanted || !content_of(at.world.wanted, p)) {
     auto made = co_await make_revision(at);
     if (!made) co_return made.error();
     co_return k8s::await_change();
   }
   count(at);
-  fleet_pool_status s = status_after(p, at.world, at.plan, at.world.now);
+  fleet_status s = status_after(p, at.world, at.plan, at.world.now);
   s.retried = std::string(p.meta.annotations.get(names::retry));
   if (s.retried != p.status.retried && !at.plan.notes_failure) s.failed_digest.clear();
   s.available_digest = at.available;
@@ -249,6 +237,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
     if (at.plan.notes_failure) co_return k8s::await_change();
   }
   const std::size_t left = start_deeds(at);
+  keep(at);
   co_await prune(p);
   if (left > 0) co_return k8s::requeue_after(1s);
   // No event comes of a cluster that goes away.
@@ -258,17 +247,30 @@ awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
   co_return k8s::requeue_after(then);
 }
 
+std::string fleet_home::deed_text(const fleet_look& at, const member_plan& m) const {
+  switch (m.does) {
+    case deed::write:
+      return m.digest == at.world.wanted ? "write revision " + std::to_string(at.number)
+                                         : "write the revision before, " + m.digest;
+    case deed::remove: return std::string(words_.removes);
+    case deed::let_go: return std::string(words_.lets_go);
+    case deed::nothing: break;
+  }
+  return {};
+}
+
 units::plan_row fleet_home::row_of(const fleet_look& at) const {
-  const fleet_pool& p = at.object;
+  const fleet_object& p = at.object;
   units::plan_row row;
   row.name = p.meta.key().text();
   row.target = at.wanted.ref;
   row.offered = at.available;
-  units::add_problems(row.problems, fleet_conditions, p.status.conditions);
+  units::add_problems(row.problems, words_.conditions, p.status.conditions);
   if (!p.spec_problem().empty()) {
     row.notes.push_back(p.spec_problem());
     return row;
   }
+  if (!at.unknown.empty()) row.notes.push_back(at.unknown);
   row.halted = !at.plan.halt.empty();
   row.capacity = p.rollout.max_clusters.up(at.plan.members.size());
   for (std::size_t i = 0; i < at.plan.members.size(); ++i) {
@@ -288,7 +290,7 @@ units::plan_row fleet_home::row_of(const fleet_look& at) const {
     row.occupied += m.is == member_state::moving;
     if (m.does != deed::nothing) {
       row.start.push_back(m.cluster);
-      row.actions.push_back({deed_text(m, at.number, at.world.wanted), m.cluster});
+      row.actions.push_back({deed_text(at, m), m.cluster});
     }
     if (m.hold) {
       row.holds.push_back(*m.hold);
@@ -304,15 +306,15 @@ awaitable<std::vector<fleet_look>> fleet_home::look_at_all() {
   // Who looks once has just come; clusters are not there before home.
   const auto waits_for_clusters = [this] {
     if (!options_.fleet->is_discovered()) return true;
-    return std::ranges::any_of(options_.fleet->clusters(), [](k8s::cluster* c) {
-      const k8s::engagement* api = c->find(pools_api);
+    return std::ranges::any_of(options_.fleet->clusters(), [this](k8s::cluster* c) {
+      const k8s::engagement* api = c->find(words_.api);
       return api && !api->is_settled();
     });
   };
   while (!stopping_ && on_.loop().now() < patient_until_ && waits_for_clusters())
     co_await on_.loop().sleep_for(look_again_for_clusters);
   std::vector<fleet_look> all;
-  for (const fleet_pool& p : objects()) {
+  for (const fleet_object& p : objects()) {
     if (stopping_) break;
     fleet_look at = co_await look_and_ask(p);
     all.push_back(std::move(at));

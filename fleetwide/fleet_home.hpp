@@ -2,10 +2,10 @@
 
 #include "app/api/api.hpp"
 #include "app/api/row_figures.hpp"
-#include "fleetwide/fleet_members.hpp"
 #include "fleetwide/kinds/fleet_grant.hpp"
-#include "fleetwide/kinds/fleet_pool.hpp"
+#include "fleetwide/kinds/fleet_object.hpp"
 #include "fleetwide/kinds/revision.hpp"
+#include "fleetwide/plan/member_sight.hpp"
 #include "fleetwide/plan/rollout_plan.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,20 +32,30 @@ class host;
 
 namespace fleetwide {
 
+using reactor::awaitable;
+
 /// How long a cluster that was reached counts with what was last known of it, and how long one
 /// that was never reached is waited for.
 inline constexpr reactor::nanoseconds patience_for_a_cluster = std::chrono::seconds(60);
-/// How long a FleetPool that is deleted waits for clusters that cannot be reached.
+/// How long an object that is deleted waits for clusters that cannot be reached.
 inline constexpr reactor::nanoseconds patience_for_cleanup = std::chrono::minutes(10);
 
-/// One look at one FleetPool: what is asked for, what the clusters have, and what follows.
+/// What home has on a cluster of one kind of fleet object.
+class member_part : public units::part {
+public:
+  virtual const k8s::engagement& on() const noexcept = 0;
+  virtual const units::brake_question& brake() const noexcept = 0;  // asked before a write
+};
+
+/// One look at one object: what is asked for, what the clusters have, and what follows.
 struct fleet_look {
-  fleet_pool object;
+  fleet_object object;
   revision_content wanted;
   std::int64_t number = 0;  // of the revision that is asked for, or would be made
   rollout_world world;
   fleet_plan plan;
-  std::string held_at;    // the digest that a tag is held at; empty: no tag, or not known
+  std::string unknown;    // why it is not known what is asked for; nothing is done then
+  std::string held_at;    // what a tag or a range is held at; empty: neither, or not known
   std::string available;  // what the tag names by now
   std::optional<reactor::wall_time> look_again;
   /// Not later than then.
@@ -53,11 +64,12 @@ struct fleet_look {
   }
 };
 
-/// The FleetPools at home: each is planned over all clusters of the fleet at once, and what the
-/// plan says is carried out by the clusters' parts. What has to be known after a restart stands on
-/// the pools of members, in the status at home and in ControllerRevisions.
+/// The objects of one kind at home: each is planned over all clusters of the fleet at once, and what
+/// the plan says is carried out by the clusters' parts. What has to be known after a restart stands
+/// on members, in the status at home and in ControllerRevisions. A kind derives from it and adds
+/// what its objects are on a member.
 /// Lifetime: engagement, fleet and figures' budget outlive it; co_await stop() before destruction.
-class fleet_home final : public units::part, private k8s::reconciler<k8s::object_key> {
+class fleet_home : public units::part, protected k8s::reconciler<k8s::object_key> {
 public:
   struct options {
     units::mode does = units::mode::act;
@@ -65,38 +77,92 @@ public:
     k8s::fleet* fleet = nullptr;
     policies::host* packs = nullptr;  // null: no policy is asked
     /// Null while it is not on that cluster.
-    std::function<fleet_members*(const std::string& cluster)> members;
+    std::function<member_part*(const std::string& cluster)> members;
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;
-    std::vector<fleet_pool> assumed;  // of who only looks: objects as if they were at home
+    std::vector<fleet_object> assumed;  // of who only looks: objects as if they were at home
     std::function<void()> on_stop;
   };
-  fleet_home(k8s::engagement& on, options o);
   ~fleet_home() override;
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return pools_.doubt(); }
   void reconsider() override;
   awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override { return revision_; }
-  void describe(boost::json::object& entry) const override;
   /// All of them by their keys, once the clusters were waited for as long as they deserve.
   awaitable<std::vector<fleet_look>> look_at_all();
   /// The content of a revision that is kept; null: it is not.
-  const revision_content* content_of(const std::string& digest, const fleet_pool& p) const;
-  /// A pool of that name changed on a cluster.
-  void pool_changed(const std::string& pool);
+  const revision_content* content_of(const std::string& digest, const fleet_object& p) const;
+  /// What objects claim by that name changed on a cluster.
+  void claim_changed(const std::string& claim);
+
+protected:
+  using place = std::pair<k8s::object_key, std::string>;  // an object, and a cluster
+  /// What is said of a kind.
+  struct words {
+    const k8s::resource& resource;
+    std::string_view kind, api, controller;
+    std::vector<std::string> asked_at;  // the field whose writer asked for a revision
+    std::string_view removes, lets_go;  // a deed, for people
+    std::span<const units::condition_kind> conditions;
+  };
+  fleet_home(k8s::engagement& on, options o, words w);
+
+  // -- what a kind says
+
+  virtual const fleet_object* find_object(const k8s::object_key& key) const = 0;
+  virtual void each_object(const std::function<void(const fleet_object&)>& f) const = 0;
+  virtual awaitable<bool> objects_synced(reactor::steady_time deadline) = 0;
+  virtual awaitable<void> stop_objects() = 0;
+  /// What has to be known first; why it is not, empty: it is.
+  virtual awaitable<std::string> prepare(fleet_object) { co_return std::string(); }
+  virtual revision_content content_wanted(const fleet_object& p) const = 0;
+  /// What the cluster has of it. `part` is null while it is not there.
+  virtual member_sight sight_on(fleet_look& at, member m, member_part* part) = 0;
+  virtual std::string digest_on(member_part& part, const fleet_object& p) const = 0;
+  /// What members found a tag to name.
+  virtual void see_tags(fleet_look&) const {}
+  /// What goes on beside the deeds of a plan.
+  virtual void keep(const fleet_look&) {}
+  struct deed_order {
+    place where;
+    fleet_object of;
+    member_plan what;
+    revision_content content;  // of deed::write
+    member_marks marks;
+  };
+  virtual awaitable<void> carry_out(deed_order d) = 0;
+  /// What changed under that claim on a cluster concerns the object.
+  virtual bool concerns(const fleet_object& p, const std::string& claim) const {
+    return p.claim == claim;
+  }
+  virtual bool grant_reaches(const fleet_grant&, const fleet_object&) const { return true; }
+
+  // -- what all do alike
+
+  void start();
+  fleet_look look(const fleet_object& p);
+  void tell(const fleet_object& about, const k8s::event_kind& what, std::string note);
+  /// What a deed led to; `is_seen`: a look shows it from now on.
+  void deed_done(const deed_order& d, const k8s::result<void>& done, std::string version,
+                 bool is_seen = false);
+  bool looks_only() const noexcept { return options_.does == units::mode::look; }
+
+  k8s::engagement& on_;
+  options options_;
+  std::uint64_t revision_ = 0;
+  k8s::controller<k8s::object_key> controller_;
+  reactor::task_group tasks_;
 
 private:
-  using place = std::pair<k8s::object_key, std::string>;  // a FleetPool, and a cluster
   struct under_way {
     std::string digest, since;  // as the marks will be
     reactor::steady_time until{};
   };
   struct refused {
-    std::string version, digest, why;  // of the pool, and of what was refused
+    std::string version, digest, why;  // of the object there, and of what was refused
     bool is_conflict = false;
     reactor::steady_time until{};  // then it is tried again
     reactor::wall_time at{};       // the same
@@ -104,49 +170,78 @@ private:
 
   awaitable<k8s::result<k8s::next>> reconcile(k8s::object_key key) override;
   awaitable<k8s::result<k8s::next>> clean_up(fleet_look at);
-  std::vector<fleet_pool> objects() const;
-  fleet_look look(const fleet_pool& p);
+  awaitable<k8s::result<k8s::next>> say_without_plan(fleet_object p, std::string_view reason,
+                                                     std::string why);
+  std::vector<fleet_object> objects() const;
   /// The same after the policy was asked, where there is one and a cluster may begin.
-  awaitable<fleet_look> look_and_ask(fleet_pool p);
+  awaitable<fleet_look> look_and_ask(fleet_object p);
   awaitable<void> ask_policy(fleet_look& at);  // borrowed
-  revision_content content_wanted(const fleet_pool& p) const;
   void gather(fleet_look& at);
   void note_lost(fleet_look& at, member& m);
-  void add_member(fleet_look& at, member m, const bootc::node_pool* pool);
-  void see_tags(fleet_look& at) const;
-  bool is_granted(const fleet_pool& p, std::string_view cluster,
+  void add_member(fleet_look& at, member m, member_part* part);
+  bool is_granted(const fleet_object& p, std::string_view cluster,
                   const k8s::string_map& labels) const;
-  std::string claimed_by_older(const fleet_pool& p, std::string_view cluster,
+  std::string claimed_by_older(const fleet_object& p, std::string_view cluster,
                                const k8s::string_map& labels) const;
   void ask_brakes(fleet_look& at) const;
   awaitable<k8s::result<void>> write_revision(const fleet_look& at);  // borrowed
   awaitable<k8s::result<void>> make_revision(fleet_look& at);         // borrowed
-  awaitable<k8s::result<void>> publish(fleet_pool before, fleet_pool_status s);
-  awaitable<k8s::result<void>> finalizers(fleet_pool of, bool ours);
-  awaitable<void> prune(fleet_pool p);
+  awaitable<k8s::result<void>> publish(fleet_object before, fleet_status s);
+  awaitable<k8s::result<void>> finalizers(fleet_object of, bool ours);
+  awaitable<void> prune(fleet_object p);
   std::size_t start_deeds(const fleet_look& at);
-  boost::json::object body_for(const fleet_look& at, const member_plan& m,
-                               const revision_content& c) const;
-  awaitable<void> carry_out(place where, fleet_pool p, member_plan m, boost::json::object body);
-  void tell(const fleet_pool& about, const k8s::event_kind& what, std::string note);
+  member_marks marks_for(const fleet_look& at, const member_plan& m) const;
+  std::string deed_text(const fleet_look& at, const member_plan& m) const;
   void count(const fleet_look& at);
   units::plan_row row_of(const fleet_look& at) const;
 
-  k8s::engagement& on_;
-  options options_;
-  k8s::informer<fleet_pool> pools_;
+  words words_;
   k8s::informer<fleet_grant> grants_;
   k8s::informer<fleetwide::revision> revisions_;
   std::unique_ptr<units::row_figures> figures_;
   std::map<place, under_way> begun_;
   std::map<place, refused> refused_;
   std::map<std::string, reactor::steady_time> lost_at_;  // by cluster; of those that are not Live
-  std::uint64_t revision_ = 0;
-  k8s::controller<k8s::object_key> controller_;
   bool stopping_ = false;
   reactor::steady_time patient_until_;
   reactor::gate overviews_;
-  reactor::task_group tasks_;
+};
+
+/// At most so many objects of a kind are read at home.
+inline constexpr std::size_t most_fleet_objects = 1'000;
+
+/// The objects of a kind, watched.
+template <class Object>
+class fleet_home_of : public fleet_home {
+public:
+  std::string doubt() const override { return objects_.doubt(); }
+
+protected:
+  fleet_home_of(k8s::engagement& on, options o, words w)
+      : fleet_home(on, std::move(o), w),
+        objects_(on.loop(), on.api(),
+                 k8s::all_of(w.resource, options_.limits, on.log(), most_fleet_objects)) {
+    on.follow(objects_);
+    objects_.on_change([this](const Object* before, const Object* now) {
+      ++revision_;
+      controller_.add((now ? now : before)->meta.key());
+      // Who is older, or gone, decides about the others that claim the same.
+      if (!before || !now) reconsider();
+    });
+    objects_.start();
+  }
+  const fleet_object* find_object(const k8s::object_key& key) const override {
+    return objects_.find(key);
+  }
+  void each_object(const std::function<void(const fleet_object&)>& f) const override {
+    objects_.objects().each(f);
+  }
+  awaitable<bool> objects_synced(reactor::steady_time deadline) override {
+    return objects_.synced(deadline);
+  }
+  awaitable<void> stop_objects() override { co_await objects_.stop(); }
+
+  k8s::informer<Object> objects_;
 };
 
 }  // namespace fleetwide

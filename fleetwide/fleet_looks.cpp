@@ -1,5 +1,4 @@
-// One look at a FleetPool: what is asked for, what its clusters have, what policies and the brake say.
-#include "fleetwide/api.hpp"
+// One look at a fleet object: what is asked for, what its clusters have, what policies and the brake say.
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/gathering.hpp"
@@ -21,33 +20,25 @@ namespace {
 
 constexpr reactor::nanoseconds policy_retry = 1min;
 
-/// Of names with counts, the most frequent one.
-std::string most_of(const std::map<std::string, std::size_t>& counted) {
-  const auto most =
-      std::ranges::max_element(counted, {}, [](const auto& one) { return one.second; });
-  return most == counted.end() ? std::string() : most->first;
-}
-
 }  // namespace
 
-bool fleet_home::is_granted(const fleet_pool& p, std::string_view cluster,
+bool fleet_home::is_granted(const fleet_object& p, std::string_view cluster,
                             const k8s::string_map& labels) const {
   if (p.meta.ns.str() == options_.ns) return true;
   bool granted = false;
   grants_.objects().each([&](const fleet_grant& g) {
-    granted |= g.meta.ns.str() == options_.ns && g.is_for(p.meta.ns.str(), "FleetPool") &&
-               g.clusters.chooses(cluster, labels);
+    granted |= g.meta.ns.str() == options_.ns && g.is_for(p.meta.ns.str(), p.kind) &&
+               g.clusters.chooses(cluster, labels) && grant_reaches(g, p);
   });
   return granted;
 }
 
-/// Of two that want the same pool of a cluster the older one has it.
-std::string fleet_home::claimed_by_older(const fleet_pool& p, std::string_view cluster,
+/// Of two that claim the same on a cluster the older one has it.
+std::string fleet_home::claimed_by_older(const fleet_object& p, std::string_view cluster,
                                          const k8s::string_map& labels) const {
   std::string found;
-  pools_.objects().each([&](const fleet_pool& other) {
-    if (!found.empty() || other.meta.key() == p.meta.key() || other.pool_name != p.pool_name)
-      return;
+  each_object([&](const fleet_object& other) {
+    if (!found.empty() || other.meta.key() == p.meta.key() || other.claim != p.claim) return;
     if (!other.spec_problem().empty() || other.meta.deleting()) return;
     if (std::pair(other.created, other.meta.key()) > std::pair(p.created, p.meta.key())) return;
     if (other.clusters.chooses(cluster, labels) && is_granted(other, cluster, labels))
@@ -56,42 +47,21 @@ std::string fleet_home::claimed_by_older(const fleet_pool& p, std::string_view c
   return found;
 }
 
-/// A tag is held at what its newest revision says, until it is followed or a person approves.
-revision_content fleet_home::content_wanted(const fleet_pool& p) const {
-  revision_content c;
-  c.template_json = p.template_json;
-  c.ref = p.image_ref;
-  const revision_content* now = content_of(p.status.digest, p);
-  if (!c.is_by_tag() || !now || now->ref != c.ref) return c;
-  c.image_digest = now->image_digest;
-  const std::string& available = p.status.available_digest;
-  const bool is_under_way =
-      !p.status.history.empty() && p.status.history.back().outcome == outcome::rolling;
-  const bool moves =
-      p.follows_tag ? !is_under_way : p.meta.annotations.get(names::approve) == available;
-  if (!available.empty() && moves) c.image_digest = available;
-  return c;
-}
-
 const revision_content* fleet_home::content_of(const std::string& digest,
-                                               const fleet_pool& p) const {
+                                               const fleet_object& p) const {
   if (digest.empty()) return nullptr;
   const fleetwide::revision* r =
       revisions_.find({p.meta.ns.str(), revision_name(p.meta.name.str(), digest)});
   return r ? &r->content : nullptr;
 }
 
-void fleet_home::add_member(fleet_look& at, member m, const bootc::node_pool* pool) {
-  const std::string digest(pool ? pool->meta.annotations.get(names::digest) : "");
-  const revision_content* content = content_of(digest, at.object);
-  const std::string ref = content ? content->ref : std::string();
-  pool_sight sight = sight_of(std::move(m), pool, at.object.mark(), ref, at.world.now);
+void fleet_home::add_member(fleet_look& at, member m, member_part* part) {
+  member_sight sight = sight_on(at, std::move(m), part);
   member& is = sight.is;
   const place here{at.object.meta.key(), is.cluster};
   const reactor::steady_time now = on_.loop().now();
   if (const auto begun = begun_.find(here); begun != begun_.end()) {
-    const bool is_there = pool && is.digest == begun->second.digest &&
-                          pool->meta.annotations.get(names::since) == begun->second.since;
+    const bool is_there = is.digest == begun->second.digest && sight.since == begun->second.since;
     if (is_there || begun->second.until <= now) {
       begun_.erase(begun);
     } else {
@@ -101,8 +71,8 @@ void fleet_home::add_member(fleet_look& at, member m, const bootc::node_pool* po
     }
   }
   if (const auto no = refused_.find(here); no != refused_.end()) {
-    const std::string version = pool ? pool->meta.resource_version.text() : std::string();
-    if (no->second.until <= now || (no->second.is_conflict && no->second.version != version)) {
+    if (no->second.until <= now ||
+        (no->second.is_conflict && no->second.version != sight.version)) {
       refused_.erase(no);
     } else if (!no->second.is_conflict) {
       is.refusal = no->second.why;
@@ -118,7 +88,7 @@ void fleet_home::add_member(fleet_look& at, member m, const bootc::node_pool* po
       if (const std::string older = claimed_by_older(at.object, is.cluster, c->labels());
           !older.empty()) {
         is.has = member::owner::other;
-        is.holder = "the pool is claimed by " + older + ", which is older";
+        is.holder = at.object.claim + " is claimed by " + older + ", which is older";
         is.is_adopted = false;
       }
   }
@@ -128,7 +98,7 @@ void fleet_home::add_member(fleet_look& at, member m, const bootc::node_pool* po
 }
 
 void fleet_home::gather(fleet_look& at) {
-  const fleet_pool& p = at.object;
+  const fleet_object& p = at.object;
   for (k8s::cluster* c : options_.fleet->clusters()) {
     member m;
     m.cluster = c->name();
@@ -136,16 +106,16 @@ void fleet_home::gather(fleet_look& at) {
     m.is_selected = p.clusters.chooses(m.cluster, c->labels());
     m.is_granted = !m.is_selected || is_granted(p, m.cluster, c->labels());
     m.is_adopted = p.adopts_on(m.cluster);
-    fleet_members* part = options_.members(m.cluster);
+    member_part* part = options_.members(m.cluster);
     if (part && part->on().is_live()) {
       lost_at_.erase(m.cluster);
-      add_member(at, std::move(m), part->pool(p.pool_name));
+      add_member(at, std::move(m), part);
       continue;
     }
     note_lost(at, m);
-    const k8s::engagement* api = c->find(pools_api);
+    const k8s::engagement* api = c->find(words_.api);
     m.why_away = api ? api->says() : c->says();
-    add_member(at, std::move(m), part ? part->pool(p.pool_name) : nullptr);
+    add_member(at, std::move(m), part);
   }
   for (const k8s::fleet::unusable& u : options_.fleet->without_connection()) {
     // Its labels are not known, so it is meant where it is named.
@@ -167,26 +137,7 @@ void fleet_home::note_lost(fleet_look& at, member& m) {
   at.look_again_by(on_.loop().wall() + (lost_at + patience_for_a_cluster - now));
 }
 
-/// What members found the tag to name, and what it names by now.
-void fleet_home::see_tags(fleet_look& at) const {
-  if (!at.wanted.is_by_tag()) return;
-  std::map<std::string, std::size_t> held, newer;
-  for (const member& m : at.world.members) {
-    if (m.has != member::owner::ours || m.digest != at.world.wanted) continue;
-    fleet_members* part = options_.members(m.cluster);
-    const bootc::node_pool* pool = part ? part->pool(at.object.pool_name) : nullptr;
-    if (!pool || pool->spec.image_ref != at.wanted.ref ||
-        pool->status.resolved_ref != at.wanted.ref)
-      continue;
-    if (!pool->status.target_digest.empty()) ++held[pool->status.target_digest];
-    if (!pool->status.available_digest.empty()) ++newer[pool->status.available_digest];
-  }
-  at.held_at = !at.wanted.image_digest.empty() ? at.wanted.image_digest : most_of(held);
-  at.available = most_of(newer);
-  if (at.available == at.held_at) at.available.clear();
-}
-
-fleet_look fleet_home::look(const fleet_pool& p) {
+fleet_look fleet_home::look(const fleet_object& p) {
   fleet_look at;
   at.object = p;
   at.wanted = content_wanted(p);
@@ -210,8 +161,14 @@ fleet_look fleet_home::look(const fleet_pool& p) {
   return at;
 }
 
-awaitable<fleet_look> fleet_home::look_and_ask(fleet_pool p) {
+awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
+  std::string unknown = co_await prepare(p);
   fleet_look at = look(p);
+  at.unknown = std::move(unknown);
+  if (!at.unknown.empty()) {
+    for (member_plan& m : at.plan.members) m.does = deed::nothing;
+    co_return at;
+  }
   const bool begins = std::ranges::any_of(at.plan.members, [&](const member_plan& m) {
     return m.does == deed::write && m.digest == at.world.wanted;
   });
@@ -222,13 +179,13 @@ awaitable<fleet_look> fleet_home::look_and_ask(fleet_pool p) {
 
 /// The plan is made again with what the policy says of those that would begin.
 awaitable<void> fleet_home::ask_policy(fleet_look& at) {
-  const fleet_pool& p = at.object;
+  const fleet_object& p = at.object;
   policies::subject about;
-  about.api = pools_api;
+  about.api = words_.api;
   about.object_labels = policies::as_labels(p.meta.labels);
   if (!options_.packs->select("fleet.revision", about)) co_return;
   auto q = std::make_shared<policies::fleet_question>();
-  q->object.kind = "FleetPool";
+  q->object.kind = p.kind;
   q->object.ns = p.meta.ns.str();
   q->object.name = p.meta.name.str();
   q->object.labels = p.meta.labels;
@@ -288,7 +245,7 @@ awaitable<void> fleet_home::ask_policy(fleet_look& at) {
 void fleet_home::ask_brakes(fleet_look& at) const {
   for (member_plan& m : at.plan.members) {
     if (m.does == deed::nothing) continue;
-    fleet_members* part = options_.members(m.cluster);
+    member_part* part = options_.members(m.cluster);
     if (!part) continue;
     auto held = units::ask(part->brake(), at.object.meta.key().text());
     if (!held) continue;

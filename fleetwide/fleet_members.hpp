@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/api/api.hpp"
 #include "bootc/kinds/node_pool.hpp"
+#include "fleetwide/fleet_home.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/informer.hpp"
 
@@ -12,12 +12,10 @@
 
 namespace fleetwide {
 
-using reactor::awaitable;
-
 /// What one cluster has of the objects that are said once at home: its pools as they are, and the
 /// writes of them. It decides nothing.
 /// Lifetime: the engagement outlives it; co_await stop() before destruction.
-class fleet_members final : public units::part {
+class fleet_members final : public member_part {
 public:
   struct options {
     k8s::watch_limits limits;
@@ -34,9 +32,8 @@ public:
   std::string doubt() const override { return pools_.doubt(); }
   void reconsider() override;
 
-  k8s::engagement& on() noexcept { return on_; }
-  const k8s::engagement& on() const noexcept { return on_; }
-  const units::brake_question& brake() const noexcept { return options_.brake; }
+  const k8s::engagement& on() const noexcept override { return on_; }
+  const units::brake_question& brake() const noexcept override { return options_.brake; }
   /// Null where there is none of that name.
   const bootc::node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
   template <class F>

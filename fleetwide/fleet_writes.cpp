@@ -1,4 +1,4 @@
-// What is written for a FleetPool: its status and revisions at home, the pools of its clusters.
+// What is written for a fleet object: its status and revisions at home, the pools of its clusters.
 #include "app/api/target_history.hpp"
 #include "fleetwide/events.hpp"
 #include "fleetwide/fleet_home.hpp"
@@ -24,18 +24,18 @@ namespace {
 constexpr std::size_t deeds_at_once = 32;
 constexpr reactor::nanoseconds refused_retry = 1min, seen_within = 30s;
 
-k8s::object_reference reference_to(const fleet_pool& p) {
-  return {std::string(names::api_version), "FleetPool", p.meta.ns.str(), p.meta.name.str(),
+k8s::object_reference reference_to(const fleet_object& p) {
+  return {std::string(names::api_version), std::string(p.kind), p.meta.ns.str(), p.meta.name.str(),
           p.meta.uid.text()};
 }
 
 }  // namespace
 
-void fleet_home::tell(const fleet_pool& about, const k8s::event_kind& what, std::string note) {
+void fleet_home::tell(const fleet_object& about, const k8s::event_kind& what, std::string note) {
   on_.on().events().record(k8s::tell_of(what, reference_to(about), std::move(note)));
 }
 
-awaitable<k8s::result<void>> fleet_home::publish(fleet_pool before, fleet_pool_status s) {
+awaitable<k8s::result<void>> fleet_home::publish(fleet_object before, fleet_status s) {
   json::object status = to_json(s);
   for (const auto& [code, n] : before.status.held)
     if (!s.held.contains(code)) status["held"].as_object()[code] = nullptr;
@@ -44,13 +44,13 @@ awaitable<k8s::result<void>> fleet_home::publish(fleet_pool before, fleet_pool_s
   patch["metadata"] = std::move(metadata);
   patch["status"] = std::move(status);
   auto written = co_await on_.api().merge_patch(
-      fleet_pools(), before.meta.key(), std::move(patch),
+      words_.resource, before.meta.key(), std::move(patch),
       k8s::request_options().at("status").by(std::string(names::field_manager)));
   if (!written) co_return written.error();
   co_return k8s::result<void>();
 }
 
-awaitable<k8s::result<void>> fleet_home::finalizers(fleet_pool of, bool ours) {
+awaitable<k8s::result<void>> fleet_home::finalizers(fleet_object of, bool ours) {
   json::array all;
   for (const k8s::interned& f : of.meta.finalizers)
     if (f.str() != names::cleanup) all.emplace_back(f.str());
@@ -60,16 +60,16 @@ awaitable<k8s::result<void>> fleet_home::finalizers(fleet_pool of, bool ours) {
   metadata["finalizers"] = std::move(all);
   patch["metadata"] = std::move(metadata);
   auto written =
-      co_await on_.api().merge_patch(fleet_pools(), of.meta.key(), std::move(patch),
+      co_await on_.api().merge_patch(words_.resource, of.meta.key(), std::move(patch),
                                      k8s::request_options().by(std::string(names::field_manager)));
   if (!written) co_return written.error();
   co_return k8s::result<void>();
 }
 
 awaitable<k8s::result<void>> fleet_home::write_revision(const fleet_look& at) {
-  const fleet_pool& p = at.object;
-  const revision_owner owner{std::string(names::api_version), "FleetPool", p.meta.name.str(),
-                             p.meta.uid.text()};
+  const fleet_object& p = at.object;
+  const revision_owner owner{std::string(names::api_version), std::string(p.kind),
+                             p.meta.name.str(), p.meta.uid.text()};
   json::object body = to_json(owner, at.number, at.wanted);
   auto made =
       co_await on_.api().create(controller_revisions(), p.meta.ns.str(), std::move(body),
@@ -88,13 +88,13 @@ awaitable<k8s::result<void>> fleet_home::write_revision(const fleet_look& at) {
 
 /// The revision of what is asked for stands at home before any cluster gets it.
 awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
-  const fleet_pool& p = at.object;
-  auto now = co_await on_.api().get(fleet_pools(), p.meta.key());
+  const fleet_object& p = at.object;
+  auto now = co_await on_.api().get(words_.resource, p.meta.key());
   if (!now) co_return now.error();
   // An older view than the server's would make one more of the same.
   if (formats::text_member(*now, "metadata", "resourceVersion") != p.meta.resource_version.text())
     co_return k8s::result<void>();
-  const auto owners = units::owners_of(*now, {"spec", "image", "ref"});
+  const auto owners = units::owners_of(*now, words_.asked_at);
   std::int64_t newest = p.status.revision, made_before = 0;
   revisions_.objects().each([&](const fleetwide::revision& r) {
     if (r.meta.labels.get(names::revision_of) != p.meta.uid.text()) return;
@@ -108,7 +108,7 @@ awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
     auto made = co_await write_revision(at);
     if (!made) co_return made.error();
   }
-  fleet_pool_status s = p.status;
+  fleet_status s = p.status;
   for (revision_record& r : s.history)
     if (r.outcome == outcome::rolling || r.outcome == outcome::halted)
       r.outcome = outcome::replaced;
@@ -135,19 +135,17 @@ awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
 }
 
 /// What no history, no member and no wave needs any more.
-awaitable<void> fleet_home::prune(fleet_pool p) {
+awaitable<void> fleet_home::prune(fleet_object p) {
   std::set<std::string> needed;  // by name, which has the digest in it
-  const auto keep = [&](std::string_view digest) {
+  const auto needs = [&](std::string_view digest) {
     needed.insert(revision_name(p.meta.name.str(), digest));
   };
-  keep(p.status.digest);
-  keep(p.status.proven_digest);
-  keep(p.status.failed_digest);
-  for (const revision_record& r : p.status.history) keep(r.digest);
+  needs(p.status.digest);
+  needs(p.status.proven_digest);
+  needs(p.status.failed_digest);
+  for (const revision_record& r : p.status.history) needs(r.digest);
   for (k8s::cluster* c : options_.fleet->clusters())
-    if (fleet_members* part = options_.members(c->name()))
-      if (const bootc::node_pool* pool = part->pool(p.pool_name))
-        keep(pool->meta.annotations.get(names::digest));
+    if (member_part* part = options_.members(c->name())) needs(digest_on(*part, p));
   std::vector<std::pair<k8s::object_key, std::string>> old;
   revisions_.objects().each([&](const fleetwide::revision& r) {
     if (r.meta.labels.get(names::revision_of) == p.meta.uid.text() &&
@@ -161,10 +159,8 @@ awaitable<void> fleet_home::prune(fleet_pool p) {
   }
 }
 
-/// What is written to a member.
-json::object fleet_home::body_for(const fleet_look& at, const member_plan& m,
-                                  const revision_content& c) const {
-  const fleet_pool& p = at.object;
+member_marks fleet_home::marks_for(const fleet_look& at, const member_plan& m) const {
+  const fleet_object& p = at.object;
   member_marks marks;
   marks.object = p.mark();
   marks.uid = p.meta.uid.text();
@@ -177,7 +173,7 @@ json::object fleet_home::body_for(const fleet_look& at, const member_plan& m,
     marks.image_digest = r.image_digest;
   }
   if (m.digest == at.world.wanted && !at.held_at.empty()) marks.image_digest = at.held_at;
-  return pool_for_member(c, p.pool_name, marks);
+  return marks;
 }
 
 /// Starts what the plan says, a few at once. Returns how much has to wait for that.
@@ -187,7 +183,7 @@ std::size_t fleet_home::start_deeds(const fleet_look& at) {
     if (m.does == deed::nothing) continue;
     const place here{at.object.meta.key(), m.cluster};
     if (begun_.contains(here)) continue;
-    fleet_members* part = options_.members(m.cluster);
+    member_part* part = options_.members(m.cluster);
     if (!part || !part->on().is_live()) continue;
     const revision_content* content =
         m.digest == at.world.wanted ? &at.wanted : content_of(m.digest, at.object);
@@ -200,42 +196,38 @@ std::size_t fleet_home::start_deeds(const fleet_look& at) {
     }
     begun_[here] = {m.digest, reactor::format_rfc3339(on_.loop().wall()),
                     on_.loop().now() + seen_within};
-    json::object body;
-    if (m.does == deed::write) body = body_for(at, m, *content);
-    tasks_.start("FleetPool " + here.first.text() + " on " + m.cluster,
-                 carry_out(here, at.object, m, std::move(body)));
+    deed_order d{here, at.object, m, {}, {}};
+    if (m.does == deed::write) {
+      d.content = *content;
+      d.marks = marks_for(at, m);
+      d.marks.since = begun_[here].since;
+    }
+    tasks_.start(std::string(at.object.kind) + " " + here.first.text() + " on " + m.cluster,
+                 carry_out(std::move(d)));
   }
   return left;
 }
 
-awaitable<void> fleet_home::carry_out(place where, fleet_pool p, member_plan m, json::object body) {
-  fleet_members* part = options_.members(where.second);
-  const bootc::node_pool* pool = part ? part->pool(p.pool_name) : nullptr;
-  const std::string version = pool ? pool->meta.resource_version.text() : std::string();
-  k8s::result<void> done;
-  if (part && m.does == deed::write)
-    done = co_await part->apply(p.pool_name, std::move(body), m.takes_over);
-  else if (pool && m.does == deed::remove)
-    done = co_await part->remove(p.pool_name, pool->meta.uid.text());
-  else if (pool && m.does == deed::let_go)
-    done = co_await part->let_go(p.pool_name, version);
-  if (!done || m.does != deed::write) begun_.erase(where);
-  // A pool that changed since it was looked at is looked at again; only an apply meets managers.
-  const bool is_race = !done && m.does != deed::write && done.error().code == k8s::errc::conflict;
+void fleet_home::deed_done(const deed_order& d, const k8s::result<void>& done, std::string version,
+                           bool is_seen) {
+  if (!done || is_seen || d.what.does != deed::write) begun_.erase(d.where);
+  // What changed since it was looked at is looked at again; only an apply meets managers.
+  const bool is_race =
+      !done && d.what.does != deed::write && done.error().code == k8s::errc::conflict;
   if (!done && !is_race) {
     refused r;
-    r.version = version;
-    r.digest = m.digest;
+    r.version = std::move(version);
+    r.digest = d.what.digest;
     r.is_conflict = done.error().code == k8s::errc::conflict;
     r.why = done.error().detail.empty() ? done.error().message() : done.error().detail;
     r.until = on_.loop().now() + refused_retry;
     r.at = on_.loop().wall() + refused_retry;
     on_.log().warning("a cluster did not take what was said at home",
-                      {{"cluster", where.second}, {"pool", p.pool_name}, {"why", r.why}});
-    tell(p, fleet_event::refused, where.second + ": " + r.why);
-    refused_[where] = std::move(r);
+                      {{"cluster", d.where.second}, {"claim", d.of.claim}, {"why", r.why}});
+    tell(d.of, fleet_event::refused, d.where.second + ": " + r.why);
+    refused_[d.where] = std::move(r);
   }
-  controller_.add(where.first);
+  controller_.add(d.where.first);
 }
 
 }  // namespace fleetwide

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fleetwide/commands/pool_arguments.hpp"
-#include "fleetwide/kinds/fleet_pool.hpp"
+#include "fleetwide/kinds/fleet_object.hpp"
 #include "service/commands/looking.hpp"
 
 #include <string>
@@ -11,9 +11,9 @@ namespace cli {
 
 /// The FleetPools of a file; those without a namespace are in `ns`. Errors: a sentence with the
 /// file and what is wrong in it.
-reactor::result<std::vector<fleetwide::fleet_pool>, std::string> pools_in(const std::string& text,
-                                                                          const std::string& file,
-                                                                          const std::string& ns);
+reactor::result<std::vector<fleetwide::fleet_object>, std::string> pools_in(const std::string& text,
+                                                                            const std::string& file,
+                                                                            const std::string& ns);
 
 /// `windlass pool` on a service that was started in look mode. Returns the exit code. `in_file`:
 /// of plan and diff, the keys of what the service assumes.

@@ -2,6 +2,7 @@
 #include "fleetwide/api.hpp"
 #include "fleetwide/commands/pool.hpp"
 #include "fleetwide/commands/pool_view.hpp"
+#include "fleetwide/kinds/fleet_pool.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/informer/view.hpp"
@@ -184,7 +185,7 @@ private:
 
   edit edit_of(const fleet_look& at) const {
     edit e;
-    const fleetwide::fleet_pool& p = at.object;
+    const fleetwide::fleet_object& p = at.object;
     switch (arguments_.what) {
       case verb::pause:
       case verb::resume:
@@ -216,7 +217,7 @@ private:
 
   edit undo_of(const fleet_look& at) const {
     edit e;
-    const fleetwide::fleet_pool& p = at.object;
+    const fleetwide::fleet_object& p = at.object;
     const fleetwide::revision_record* back = nullptr;
     for (const fleetwide::revision_record& r : p.status.history) {
       const bool other = r.digest != at.world.wanted;
@@ -240,7 +241,7 @@ private:
     json::value& metadata = made["metadata"];
     if (!metadata.is_object()) metadata.emplace_object();
     json::object& m = metadata.get_object();
-    m["name"] = p.pool_name;
+    m["name"] = p.claim;
     json::object spec;
     spec["template"] = std::move(made);
     std::string ref = content->ref;
@@ -301,12 +302,12 @@ private:
 
 }  // namespace
 
-reactor::result<std::vector<fleetwide::fleet_pool>, std::string> pools_in(const std::string& text,
-                                                                          const std::string& file,
-                                                                          const std::string& ns) {
+reactor::result<std::vector<fleetwide::fleet_object>, std::string> pools_in(const std::string& text,
+                                                                            const std::string& file,
+                                                                            const std::string& ns) {
   auto documents = formats::parse_kubernetes_documents(text, file);
   if (!documents) return documents.error().message();
-  std::vector<fleetwide::fleet_pool> out;
+  std::vector<fleetwide::fleet_object> out;
   for (const json::value& one : *documents) {
     const json::object* o = one.if_object();
     const json::value* kind = o ? o->if_contains("kind") : nullptr;
@@ -349,7 +350,7 @@ int pool_command(const pool_arguments& a, const invocation& i) {
     if (!text) return complain(text.error().message());
     auto read = pools_in(*text, a.file, a.fleet.ns);
     if (!read) return complain(read.error());
-    for (const fleetwide::fleet_pool& p : *read) in_file.push_back(p.meta.key());
+    for (const fleetwide::fleet_object& p : *read) in_file.push_back(p.meta.key());
     fleetwide::settings s;
     s.ns = a.fleet.ns;
     s.assumed = std::move(*read);

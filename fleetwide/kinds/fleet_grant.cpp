@@ -15,11 +15,12 @@ const k8s::resource& fleet_grants() {
 fleet_grant fleet_grant::parse(k8s::wire_value object) {
   fleet_grant out;
   out.meta = k8s::parse_meta(object);
-  const auto [namespaces, kinds, clusters] =
-      object["spec"].fields("namespaces", "kinds", "clusters");
+  const auto [namespaces, kinds, clusters, targets] =
+      object["spec"].fields("namespaces", "kinds", "clusters", "targetNamespaces");
   namespaces.elements([&](k8s::wire_value v) { out.namespaces.emplace_back(v.text()); });
   kinds.elements([&](k8s::wire_value v) { out.kinds.emplace_back(v.text()); });
   out.clusters = cluster_choice::parse(clusters);
+  targets.elements([&](k8s::wire_value v) { out.target_namespaces.emplace_back(v.text()); });
   return out;
 }
 

@@ -19,6 +19,7 @@ struct fleet_grant {
   k8s::object_meta meta;
   std::vector<std::string> namespaces;  // at home, whose objects it is for
   std::vector<std::string> kinds;
+  std::vector<std::string> target_namespaces;  // on members, of FleetCharts; "*": any
   cluster_choice clusters;
 
   static fleet_grant parse(k8s::wire_value object);

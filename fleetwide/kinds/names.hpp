@@ -7,6 +7,7 @@ namespace fleetwide::names {
 
 inline constexpr std::string_view group = "fleet.windlass.dev", version = "v1alpha1",
                                   api_version = "fleet.windlass.dev/v1alpha1";
+inline constexpr std::string_view fleet_pool = "FleetPool", fleet_chart = "FleetChart";
 /// Who writes at home, and on members by server-side apply.
 inline constexpr std::string_view field_manager = "windlass-fleet";
 

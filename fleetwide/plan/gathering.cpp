@@ -1,7 +1,5 @@
 #include "fleetwide/plan/gathering.hpp"
 
-#include "bootc/kinds/conditions.hpp"
-#include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/conditions.hpp"
 #include "fleetwide/plan/holds.hpp"
 #include "formats/plain/listed.hpp"
@@ -36,8 +34,8 @@ std::string troubles_of(const fleet_plan& plan) {
   return out;
 }
 
-void say(fleet_pool_status& s, std::int64_t generation, reactor::wall_time now,
-         std::string_view type, bool is, std::string_view reason, std::string message) {
+void say(fleet_status& s, std::int64_t generation, reactor::wall_time now, std::string_view type,
+         bool is, std::string_view reason, std::string message) {
   k8s::condition c;
   c.type = type;
   c.status = is ? "True" : "False";
@@ -49,59 +47,9 @@ void say(fleet_pool_status& s, std::int64_t generation, reactor::wall_time now,
 
 }  // namespace
 
-pool_sight sight_of(member is, const bootc::node_pool* pool, const std::string& mark,
-                    const std::string& ref_of_its_revision, reactor::wall_time now) {
-  pool_sight out{std::move(is), std::nullopt};
-  member& m = out.is;
-  m.has = member::owner::nobody;
-  if (!pool) return out;
-  const k8s::string_map& notes = pool->meta.annotations;
-  const std::string_view whose = notes.get(names::object);
-  m.is_going = pool->meta.deleting();
-  if (whose != mark) {
-    m.has = member::owner::other;
-    m.holder = whose.empty()
-                   ? "a pool " + pool->meta.name.str() + " is there that no FleetPool made"
-                   : "the pool comes from " + std::string(whose);
-    return out;
-  }
-  m.digest = notes.get(names::digest);
-  if (!ref_of_its_revision.empty() && pool->spec.image_ref != ref_of_its_revision && !m.is_going) {
-    m.has = member::owner::other;
-    m.holder = "spec.image.ref was changed to " + pool->spec.image_ref + " by another writer";
-    return out;
-  }
-  m.has = member::owner::ours;
-  const auto written = reactor::parse_rfc3339(notes.get(names::since));
-  const reactor::wall_time since = written ? *written : reactor::wall_time{};
-  m.is = member::progress::moving;
-  if (pool->status.observed_generation < pool->meta.generation) return out;
-  const k8s::condition* bad =
-      k8s::find_condition(pool->status.conditions, bootc::pool_condition::degraded);
-  if (bad && bad->is_true()) {
-    const auto began = reactor::parse_rfc3339(bad->last_transition_time);
-    const bool is_new = began && *began >= since;
-    if (!is_new && now < since + old_trouble_counts_after) {
-      out.look_again = since + old_trouble_counts_after;
-      return out;
-    }
-    m.is = member::progress::failed;
-    m.message = bad->reason + (bad->message.empty() ? "" : ": " + bad->message);
-    m.since = began ? std::max(*began, since) : since;
-    return out;
-  }
-  const k8s::condition* done =
-      k8s::find_condition(pool->status.conditions, bootc::pool_condition::up_to_date);
-  if (!done || !done->is_true()) return out;
-  const auto at = reactor::parse_rfc3339(done->last_transition_time);
-  m.is = member::progress::ready;
-  m.since = at ? std::max(*at, since) : since;
-  return out;
-}
-
-fleet_pool_status status_after(const fleet_pool& p, const rollout_world& w, const fleet_plan& plan,
-                               reactor::wall_time now) {
-  fleet_pool_status s = p.status;
+fleet_status status_after(const fleet_object& p, const rollout_world& w, const fleet_plan& plan,
+                          reactor::wall_time now) {
+  fleet_status s = p.status;
   const std::int64_t generation = p.meta.generation;
   s.observed_generation = generation;
   s.clusters = static_cast<std::int64_t>(
@@ -160,11 +108,11 @@ fleet_pool_status status_after(const fleet_pool& p, const rollout_world& w, cons
   return s;
 }
 
-fleet_pool_status status_of_invalid(const fleet_pool& p, reactor::wall_time now) {
-  fleet_pool_status s = p.status;
+fleet_status status_without_plan(const fleet_object& p, std::string_view reason, std::string why,
+                                 reactor::wall_time now) {
+  fleet_status s = p.status;
   s.observed_generation = p.meta.generation;
-  say(s, p.meta.generation, now, fleet_condition::ready, false, fleet_reason::invalid_spec,
-      p.spec_problem());
+  say(s, p.meta.generation, now, fleet_condition::ready, false, reason, std::move(why));
   return s;
 }
 

@@ -87,6 +87,7 @@ private:
       return;
     }
     if (!has_wanted(i)) return;
+    if (m.waits) p.hold = m.waits;
     switch (m.is) {
       case member::progress::ready: p.is = member_state::ready; break;
       case member::progress::moving: p.is = member_state::moving; break;

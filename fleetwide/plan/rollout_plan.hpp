@@ -32,9 +32,10 @@ struct member {
   bool is_adopted = false;  // a person lets it be taken over
   std::string digest;       // ours: the revision that it has
   enum class progress { moving, ready, failed } is = progress::moving;
-  std::string message;         // of one that failed
-  reactor::wall_time since{};  // ready: since when, not before its revision was written
-  bool is_going = false;       // being deleted, or let go
+  std::string message;               // of one that failed
+  reactor::wall_time since{};        // ready: since when, not before its revision was written
+  std::optional<units::hold> waits;  // moving or ready: what is not well with it there
+  bool is_going = false;             // being deleted, or let go
 };
 
 /// A fleet object with all its members at one moment.

@@ -133,6 +133,7 @@ struct cluster_objects::impl {
   awaitable<k8s::result<json::object>> get(const object& o);  // borrowed
   std::optional<chart_limits> strangers;
   apart::memory_share* share = nullptr;
+  std::optional<std::string> only_in;  // a namespace
 };
 
 cluster_objects::cluster_objects(reactor::loop& l, k8s::client& api)
@@ -148,6 +149,10 @@ void cluster_objects::on_line(std::function<void(std::string)> line) {
 void cluster_objects::of_strangers(chart_limits limits, apart::memory_share* share) {
   impl_->strangers = limits;
   impl_->share = share;
+}
+
+void cluster_objects::confine_to(std::string ns) {
+  impl_->only_in = std::move(ns);
 }
 
 apart::memory_share* cluster_objects::share() const noexcept {
@@ -245,7 +250,10 @@ awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
   std::vector<std::string> problems;
   for (std::size_t i = 0; i < all->size(); ++i) {
     auto mapped = co_await impl_->map(std::move((*all)[i]), default_namespace);
-    if (mapped)
+    if (mapped && impl_->only_in && mapped->ns != *impl_->only_in)
+      problems.push_back(describe(*mapped) + " is outside of namespace \"" + *impl_->only_in +
+                         "\", which is all that was granted");
+    else if (mapped)
       out.push_back(std::move(*mapped));
     else
       problems.push_back(mapped.error().text);

@@ -77,6 +77,9 @@ public:
   /// read of the cluster is within `share` as well; it outlives this, and may be null.
   void of_strangers(chart_limits limits, apart::memory_share* share);
   apart::memory_share* share() const noexcept;
+  /// Objects that are built may be in that namespace alone: the manifest of a release whose author
+  /// has no right to more.
+  void confine_to(std::string ns);
 
   /// What templates see of the cluster: its version, group versions and kinds ("apps/v1",
   /// "apps/v1/Deployment"). Problems "Kubernetes cluster unreachable: …"

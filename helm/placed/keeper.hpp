@@ -48,9 +48,10 @@ struct keeper_words {
 /// out one step after the other; an operation of Helm's runs beside the passes, never two for one
 /// object. What the kinds do alike is here; a kind of object derives from it and adds what it has
 /// alone.
-/// Kind     names the types: `object`, `world` (a placement_facts), `plan` (a placement_plan),
-///          `place` (where a pass works: an API server) and `extra` (what else is remembered of an
-///          object between two passes). A process that forgets all of it has lost nothing but time.
+/// Kind     names the types: `object`, `writes` (object_writes of it, or what has the same members),
+///          `world` (a placement_facts), `plan` (a placement_plan), `place` (where a pass works: an
+///          API server) and `extra` (what else is remembered of an object between two passes). A
+///          process that forgets all of it has lost nothing but time.
 /// Brake    is asked when a pass plans, before each step, and when an operation begins; one that
 ///          has begun ends.
 /// Safety   watches decide that nothing is to be done. Before the first step of a pass, and when an
@@ -62,6 +63,7 @@ class keeper : protected k8s::reconciler<k8s::object_key> {
 public:
   using key_type = k8s::object_key;
   using object = typename Kind::object;
+  using writes = typename Kind::writes;
   using world = typename Kind::world;
   using plan = typename Kind::plan;
   using place = typename Kind::place;
@@ -117,10 +119,13 @@ protected:
   };
   /// Lifetime loop and client of the objects outlive it.
   keeper(reactor::loop& l, k8s::client& objects_at, options o)
+      : keeper(l, writes(l, objects_at, o.kind, o.finalizer), o) {}
+  /// The same with writes of its own kind.
+  keeper(reactor::loop& l, writes w, options o)
       : loop_(l),
         words_(o.words),
         kept_(std::move(o)),
-        writes_(l, objects_at, kept_.kind, kept_.finalizer),
+        writes_(std::move(w)),
         controller_(l, *this, std::move(kept_.controller),
                     [](const key_type& key) { return key.text(); }),
         ending_(l),
@@ -151,6 +156,11 @@ protected:
   virtual k8s::client& api_of(const place& at) const = 0;
   virtual std::string slot_of(const place& at) const = 0;
   virtual k8s::event_recorder& events() = 0;
+  /// What an Event about it is about.
+  virtual k8s::object_reference reference_to(const object& about) const {
+    return {std::string(words_.api_version), std::string(words_.kind), about.meta.ns.str(),
+            about.meta.name.str(), about.meta.uid.text()};
+  }
   virtual void tell_all(const object& about, const std::vector<told>& all) {
     for (const told& e : all) tell(about, e.what, e.note);
   }
@@ -268,7 +278,7 @@ private:
   options kept_;
 
 protected:
-  object_writes<object> writes_;
+  writes writes_;
   std::map<key_type, memory> known_;
   std::size_t operations_ = 0;
   bool stopping_ = false;

@@ -64,10 +64,7 @@ awaitable<k8s::result<k8s::next>> keeper<Kind>::pass(key_type key) {
 
 template <class Kind>
 void keeper<Kind>::tell(const object& about, const k8s::event_kind& what, const std::string& text) {
-  k8s::object_reference regarding{std::string(words_.api_version), std::string(words_.kind),
-                                  about.meta.ns.str(), about.meta.name.str(),
-                                  about.meta.uid.text()};
-  k8s::event_note note = k8s::tell_of(what, std::move(regarding), safe_message(text));
+  k8s::event_note note = k8s::tell_of(what, reference_to(about), safe_message(text));
   note.form = k8s::event_form::core_v1;
   note.reporter = words_.reporter;
   note.component = words_.component;
@@ -168,7 +165,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::carry_out(key_type key, 
 template <class Kind>
 awaitable<typename keeper<Kind>::stepped> keeper<Kind>::change_finalizer(key_type key, gathered g,
                                                                          plan p) {
-  using is = typename object_writes<object>::finalizer_is;
+  using is = typename writes::finalizer_is;
   const bool adds = p.next == step::add_finalizer;
   stepped out;
   const object about = *g.is.object;

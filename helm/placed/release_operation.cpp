@@ -28,7 +28,9 @@ release::release_actions::settings settings_of(const operation_order& o, const r
   release::release_actions::settings s;
   s.ns = o.ns;
   s.notes = &notes;
-  s.looked_up = o.secrets_of_all ? secrets::of_every_namespace : secrets::of_its_namespace;
+  s.looked_up = o.is_confined      ? secrets::none_else
+                : o.secrets_of_all ? secrets::of_every_namespace
+                                   : secrets::of_its_namespace;
   // The same over restarts and replicas: whoever comes next may end what this process leaves.
   s.instance = names::manager;
   s.charts = service_chart_limits;
@@ -66,6 +68,7 @@ release_operation::release_operation(reactor::loop& l, k8s::client& api, k8s::di
                &share_),
       actions_(l, api, on_, records_, settings_of(order_, log, notes_)) {
   on_.of_strangers(service_chart_limits, &share_);
+  if (order_.is_confined) on_.confine_to(order_.ns);
 }
 
 template <class Request>
@@ -77,6 +80,7 @@ Request release_operation::asked() const {
   r.work.timeout = order_.timeout;
   r.work.wait = order_.ready == operation_order::workloads::waited_for;
   r.work.recorded = true;
+  r.atomic = order_.atomic;
   return r;
 }
 
@@ -121,13 +125,13 @@ awaitable<outcome<objects::done>> release_operation::carry_out() {
     release::install_request r = install_order();
     auto made = co_await actions_.install(std::move(r));
     if (!made) co_return made.error();
-    co_return objects::done{};
+    co_return co_await run_tests();
   }
   if (order_.what == operation::upgrade) {
     release::upgrade_request r = upgrade_order();
     auto made = co_await actions_.upgrade(std::move(r));
     if (!made) co_return made.error();
-    co_return objects::done{};
+    co_return co_await run_tests();
   }
   release::uninstall_request r;
   r.name = order_.release;
@@ -136,6 +140,16 @@ awaitable<outcome<objects::done>> release_operation::carry_out() {
   r.ignore_not_found = true;
   auto gone = co_await actions_.uninstall(std::move(r));
   if (!gone) co_return gone.error();
+  co_return objects::done{};
+}
+
+awaitable<outcome<objects::done>> release_operation::run_tests() {
+  if (!order_.tests) co_return objects::done{};
+  release::test_request r;
+  r.name = order_.release;
+  r.timeout = order_.timeout;
+  release::test_outcome ended = co_await actions_.test(std::move(r));
+  if (ended.failure) co_return problem{"its tests: " + ended.failure->text};
   co_return objects::done{};
 }
 

@@ -29,6 +29,9 @@ struct operation_order {
   int max_history = 10;
   nanoseconds timeout = operation_timeout;  // of install and upgrade
   nanoseconds uninstalls_in = uninstall_timeout;
+  bool atomic = false;       // what failed is taken back
+  bool tests = false;        // its chart's tests belong to an install or upgrade
+  bool is_confined = false;  // its objects may be in `ns` alone
   enum class workloads : std::uint8_t { waited_for, left };
   workloads ready = workloads::waited_for;
 };
@@ -55,6 +58,7 @@ public:
 
 private:
   reactor::awaitable<outcome<objects::done>> carry_out();
+  reactor::awaitable<outcome<objects::done>> run_tests();
   reactor::awaitable<outcome<release::record>> rendered();
   /// What is there of the release, for an upgrade or an uninstall.
   reactor::awaitable<outcome<std::optional<release::record>>> base();

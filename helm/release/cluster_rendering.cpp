@@ -48,11 +48,12 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
   r.time = bench_.settings.renders_in;
   lookup_answers answers;
   using secrets = action_settings::secrets;
-  const bool narrow = bench_.settings.looked_up == secrets::of_its_namespace;
+  const bool narrow = bench_.settings.looked_up != secrets::of_every_namespace;
   cluster_lookups lookups(
       bench_.api, bench_.on.discovery(), narrow ? bench_.settings.ns : std::string(),
       std::min<std::uint64_t>(lookup_bytes_of_a_person,
-                              bench_.settings.charts.memory_bytes / budget_share));
+                              bench_.settings.charts.memory_bytes / budget_share),
+      bench_.settings.looked_up == secrets::none_else);
   r.answers_of = bench_.api.server() + " " + r.release.name_space + "/" + r.release.name;
   const reactor::steady_time until = bench_.loop.now() + r.time;
   for (int asked = 0; asked <= lookups_limit; ++asked) {

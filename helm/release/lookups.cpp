@@ -98,6 +98,10 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
                                 " is not allowed: a chart may look up those of its release's "
                                 "namespace " +
                                 quote(secrets_of_) + ", others with --allow-secret-lookup"};
+  if (nothing_else_ && (!collection.namespaced || ns != secrets_of_))
+    co_return lookup_answer{{},
+                            "lookup of " + kind + " outside of namespace " + quote(secrets_of_) +
+                                " is not allowed: that namespace is all that was granted"};
   if (name.empty()) {
     std::string where = collection.namespaced ? ns : std::string();
     auto listed = co_await find_list(collection, std::move(where));

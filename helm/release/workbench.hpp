@@ -42,8 +42,9 @@ struct action_settings {
   // what hooks printed whose output is asked for, as it is
   std::function<void(const std::string&)> hook_log;
   record_notes* notes = nullptr;  // outlives the actions
-  /// Whether `lookup` may read Secrets of other namespaces than `ns`.
-  enum class secrets : std::uint8_t { of_every_namespace, of_its_namespace };
+  /// Whether `lookup` may read Secrets of other namespaces than `ns`; none_else: it reads nothing
+  /// outside of `ns`.
+  enum class secrets : std::uint8_t { of_every_namespace, of_its_namespace, none_else };
   secrets looked_up = secrets::of_every_namespace;
 };
 

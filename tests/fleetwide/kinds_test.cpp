@@ -36,7 +36,7 @@ fleet_pool read(const std::string& spec, const std::string& more = "") {
 TEST(FleetPoolKind, IsReadWithItsDefaults) {
   const fleet_pool p = read(spec_with(""));
   EXPECT_EQ(p.spec_problem(), "");
-  EXPECT_EQ(p.pool_name, "workers");
+  EXPECT_EQ(p.claim, "workers");
   EXPECT_EQ(p.mark(), "FleetPool/windlass-system/workers");
   EXPECT_EQ(p.rollout.max_clusters.up(100), 1u);
   EXPECT_EQ(p.rollout.max_failures.down(100), 0u);
@@ -52,7 +52,7 @@ TEST(FleetPoolKind, IsReadAsWritten) {
       R"("removal":"Delete","revisionHistoryLimit":3,"rollout":{"waves":{"label":"ring","values":["canary","early"]},"maxClusters":"10%",)"
       R"("maxFailures":2,"soak":"1h30m","onFailure":"Return"}})");
   EXPECT_EQ(p.spec_problem(), "");
-  EXPECT_EQ(p.pool_name, "os");
+  EXPECT_EQ(p.claim, "os");
   EXPECT_FALSE(p.follows_tag);
   EXPECT_TRUE(p.paused && p.removes && p.rollout.goes_back);
   EXPECT_EQ(p.history_limit, 3);
@@ -133,7 +133,7 @@ TEST(FleetPoolKind, ClustersAreAdoptedByNameOrAll) {
 }
 
 TEST(FleetPoolKind, ItsStatusComesBackAsItWasWritten) {
-  fleet_pool_status s;
+  fleet_status s;
   s.observed_generation = 3;
   s.revision = 2;
   s.digest = "abc";

@@ -2,7 +2,9 @@
 #include "bootc/kinds/conditions.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/conditions.hpp"
+#include "fleetwide/kinds/fleet_pool.hpp"
 #include "fleetwide/plan/gathering.hpp"
+#include "fleetwide/plan/pool_sight.hpp"
 
 #include <gtest/gtest.h>
 
@@ -78,7 +80,7 @@ TEST(FleetSight, TroubleFromBeforeTheRevisionCountsLater) {
   EXPECT_EQ(sight(&p).message, "NodeDegraded");
   p.status.conditions.clear();
   say(p, bootc::pool_condition::degraded, "True", "NodeDegraded", "2026-11-29T10:00:00Z");
-  const pool_sight early = sight_of(member(), &p, mark, "r/os:1", midday - 29min);
+  const member_sight early = sight_of(member(), &p, mark, "r/os:1", midday - 29min);
   EXPECT_EQ(early.is.is, progress::moving);
   EXPECT_EQ(early.look_again, midday - 28min);
   EXPECT_EQ(sight(&p).is, progress::failed);
@@ -94,7 +96,7 @@ fleet_pool home_object() {
                       {2, "new", "r/os:2", "", "", "", "Rolling"}};
   return p;
 }
-std::string said(const fleet_pool_status& s, std::string_view type) {
+std::string said(const fleet_status& s, std::string_view type) {
   const k8s::condition* c = k8s::find_condition(s.conditions, type);
   return c ? c->status + " " + c->reason + " " + c->message : "none";
 }
@@ -112,7 +114,7 @@ TEST(FleetStatus, TellsOfAHaltAndOfItsEnd) {
   bad.is = progress::failed;
   bad.message = "NodeDegraded";
   w.members = {bad};
-  fleet_pool_status s = status_after(p, w, plan_rollout(w), midday);
+  fleet_status s = status_after(p, w, plan_rollout(w), midday);
   EXPECT_EQ(said(s, fleet_condition::halted), "True TooManyFailed 1 cluster failed (c1), 0 may");
   EXPECT_EQ(said(s, fleet_condition::degraded), "True ClustersHeld cluster-failed: c1");
   EXPECT_EQ(said(s, fleet_condition::ready), "False NotAllReady 0 of 1 clusters have revision 2");
@@ -139,7 +141,7 @@ TEST(FleetStatus, NotesAFailureBeforeClustersGoBack) {
   bad.digest = "new";
   bad.is = progress::failed;
   w.members = {bad};
-  const fleet_pool_status s = status_after(p, w, plan_rollout(w), midday);
+  const fleet_status s = status_after(p, w, plan_rollout(w), midday);
   EXPECT_EQ(s.failed_digest, "new");
   EXPECT_EQ(s.history.back().outcome, outcome::returned);
   EXPECT_EQ(said(s, fleet_condition::halted).substr(0, 13), "True Returned");
@@ -149,7 +151,7 @@ TEST(FleetStatus, SaysWhenNobodyIsMeant) {
   const fleet_pool p = home_object();
   rollout_world w;
   w.wanted = "new";
-  const fleet_pool_status s = status_after(p, w, plan_rollout(w), midday);
+  const fleet_status s = status_after(p, w, plan_rollout(w), midday);
   EXPECT_EQ(said(s, fleet_condition::ready).substr(0, 16), "False NoClusters");
   EXPECT_EQ(s.proven_digest, "old");
 }

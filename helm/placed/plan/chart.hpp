@@ -27,6 +27,7 @@ struct chart_problem {
 struct supplied_chart {
   std::shared_ptr<prepared_chart> chart;  // null: see `why`
   chart_problem why;
+  std::string version, digest;  // of the chart itself, and "sha256:…" of its archive
 };
 
 /// What every cluster is to have, or, where versions.resolve answers, what this Tenant is to have

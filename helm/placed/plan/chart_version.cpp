@@ -28,12 +28,16 @@ std::optional<std::string> choose_version(const std::vector<std::string>& offere
     if (std::ranges::find(offered, asked) != offered.end()) return std::string(asked);
     const auto same = std::ranges::find_if(
         offered, [&](const std::string& one) { return same_version(asked, one); });
-    return same == offered.end() ? std::nullopt : std::optional(*same);
+    if (same != offered.end()) return *same;
+    // A version that is not there is no range of those that are.
+    if (parse_lenient_version(asked)) return std::nullopt;
   }
+  const auto range = version_constraint::parse(asked.empty() ? std::string_view("*") : asked);
+  if (!range) return std::nullopt;
   std::optional<version> best;
   for (const std::string& one : offered) {
     auto read = parse_lenient_version(one);
-    if (!read || !read->prerelease.empty()) continue;
+    if (!read || !range->check(*read) || (asked.empty() && !read->prerelease.empty())) continue;
     if (!best || best->compare(*read) < 0) best = *std::move(read);
   }
   return best ? std::optional(best->original) : std::nullopt;

@@ -49,6 +49,7 @@ struct tenant_preview {
 /// What a keeper is told of Tenants: they have one place, the cluster that they are on.
 struct kept_tenants {
   using object = tenant;
+  using writes = placed::object_writes<tenant>;
   using world = tenant_world;
   using plan = tenant_plan;
   struct place {};

@@ -48,6 +48,7 @@ struct region_visit {
 /// What a keeper is told of KryptonDeployments.
 struct kept_deployments {
   using object = krypton_deployment;
+  using writes = placed::object_writes<krypton_deployment>;
   using world = deployment_world;
   using plan = deployment_plan;
   using place = region_visit;

@@ -90,7 +90,11 @@ awaitable<supplied_chart> chart_supply::get(chart_coordinates c) {
     if (is.is == requested::use) {
       const auto digest = digests_.find(key_of(c));
       if (digest != digests_.end()) out.chart = cache_->find(digest->second);
-      if (out.chart) co_return out;
+      if (out.chart) {
+        out.version = out.chart->meta().version;
+        out.digest = digest->second;
+        co_return out;
+      }
       requests_.chart_gone(c);
       continue;
     }

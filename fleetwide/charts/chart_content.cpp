@@ -1,0 +1,138 @@
+#include "fleetwide/charts/chart_content.hpp"
+
+#include "fleetwide/kinds/fleet_object.hpp"
+#include "formats/digest.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/values/values.hpp"
+#include "k8s/informer/view.hpp"
+
+#include <boost/json.hpp>
+
+namespace fleetwide {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t digest_digits = 16;
+
+/// The template of a revision, read as objects are.
+struct kept_template {
+  k8s::object_meta meta;
+  chart_spec spec;
+  object_texts config_maps;
+
+  static kept_template parse(k8s::wire_value v) {
+    kept_template out;
+    std::string ignored;
+    out.spec = chart_spec::parse(v, {}, ignored);
+    v["configMaps"].members([&](std::string_view name, k8s::wire_value texts) {
+      auto& into = out.config_maps[std::string(name)];
+      texts.members([&](std::string_view key, k8s::wire_value text) {
+        into.emplace(std::string(key), std::string(text.text()));
+      });
+    });
+    return out;
+  }
+  friend bool operator==(const kept_template&, const kept_template&) = default;
+};
+
+/// One text over the values; a sentence where that does not work.
+std::string merge_text(helm::value& into, std::string_view text, const std::string& where) {
+  auto read = formats::read_go_yaml(text);
+  if (!read) return where + ": " + read.error().text;
+  if (read->is_nil()) return {};
+  if (!read->is_any_map()) return where + " is no map of values";
+  helm::merge_maps(into, *read);
+  return {};
+}
+
+/// What one source gives to a cluster; a sentence where it is missing and must be there.
+std::string merge_source(helm::value& into, const values_source& s, const object_texts& all,
+                         const k8s::string_map& labels) {
+  const std::string where = std::string(s.is_secret ? "Secret " : "ConfigMap ") + s.name;
+  const auto key = s.key_for(labels);
+  if (!key)
+    return s.is_optional ? std::string()
+                         : where + ": the cluster lacks a label that " + s.key + " names";
+  const auto object = all.find(s.name);
+  if (object == all.end()) return s.is_optional ? std::string() : where + " is not there";
+  const auto text = object->second.find(*key);
+  if (text == object->second.end())
+    return s.is_optional ? std::string() : where + " has no key " + *key;
+  return merge_text(into, text->second, where + ", key " + *key);
+}
+
+cluster_values merged(cluster_values out, const chart_content& c, bool secrets,
+                      const object_texts& all, const k8s::string_map& labels) {
+  for (const values_source& s : c.spec.sources)
+    if (out.problem.empty() && s.is_secret == secrets)
+      out.problem = merge_source(out.values, s, all, labels);
+  return out;
+}
+
+}  // namespace
+
+chart_content chart_content::parse(const revision_content& c) {
+  chart_content out;
+  auto read = k8s::parse_view<kept_template>(c.template_json);
+  if (read) {
+    out.spec = std::move(read->spec);
+    out.config_maps = std::move(read->config_maps);
+  }
+  const std::size_t at = c.image_digest.find('@');
+  out.version = c.image_digest.substr(0, at);
+  if (at != std::string::npos) out.digest = c.image_digest.substr(at + 1);
+  return out;
+}
+
+revision_content revision_of(const fleet_object& p, const object_texts& config_maps,
+                             const std::map<std::string, std::string>& secret_versions,
+                             const std::string& version, const std::string& digest) {
+  revision_content out;
+  out.ref = p.ref;
+  out.image_digest = version + "@" + digest;
+  json::object maps, secrets;
+  for (const auto& [name, texts] : config_maps) {
+    json::object one;
+    for (const auto& [key, text] : texts) one[key] = text;
+    maps[name] = std::move(one);
+  }
+  for (const auto& [name, at] : secret_versions) secrets[name] = at;
+  json::object all = json::parse(p.template_json).as_object();
+  if (!maps.empty()) all["configMaps"] = std::move(maps);
+  if (!secrets.empty()) all["secrets"] = std::move(secrets);
+  out.template_json = json::serialize(all);
+  return out;
+}
+
+cluster_values values_before_policy(const chart_content& c, const k8s::string_map& labels) {
+  cluster_values out;
+  out.values = helm::value{helm::value::map_type{}};
+  out = merged(std::move(out), c, false, c.config_maps, labels);
+  if (out.problem.empty() && !c.spec.values_json.empty())
+    out.problem = merge_text(out.values, c.spec.values_json, "spec.values");
+  return out;
+}
+
+cluster_values with_secrets(cluster_values before, const helm::value* policy,
+                            const chart_content& c, const object_texts& secrets,
+                            const k8s::string_map& labels) {
+  if (policy && before.problem.empty() && policy->is_any_map())
+    helm::merge_maps(before.values, helm::detached_copy(*policy));
+  return merged(std::move(before), c, true, secrets, labels);
+}
+
+std::string chosen_keys(const chart_content& c, const k8s::string_map& labels) {
+  std::string out;
+  for (const values_source& s : c.spec.sources)
+    out += s.key_for(labels).value_or(std::string("{}")) + "\n";
+  return out;
+}
+
+std::string digest_of(const chart_content& c, const helm::value& values) {
+  const std::string all = helm::placed::fingerprint_text(c.coordinates(), values) + "|" + c.digest +
+                          "|" + c.spec.ns + "/" + c.spec.release;
+  return formats::sha256_hex(all).substr(0, digest_digits);
+}
+
+}  // namespace fleetwide

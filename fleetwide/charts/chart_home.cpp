@@ -1,0 +1,439 @@
+#include "fleetwide/charts/chart_home.hpp"
+
+#include "fleetwide/charts/api.hpp"
+#include "fleetwide/charts/chart_words.hpp"
+#include "fleetwide/kinds/names.hpp"
+#include "helm/placed/plan/chart_version.hpp"
+#include "helm/tenants/supply/chart_supply.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/fleet.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace fleetwide {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A range may come to another version by then; what cannot be had is asked for again sooner.
+constexpr reactor::nanoseconds range_again = 10min, problem_again = 30s, look_again_soon = 1s,
+                               patience_of_a_look = 15s, poll = 50ms;
+constexpr std::size_t most_effective = 4'096, most_contents = 1'024;
+/// Of the ConfigMaps that one FleetChart names, in all: a revision keeps them.
+constexpr std::size_t most_config_bytes = 256 * 1024;
+
+units::hold held(const units::hold_kind& why, const std::string& unit, std::string sentence) {
+  return {unit, std::string(why.code), std::move(sentence), std::string(why.released)};
+}
+
+/// "a → b → a", or empty: what an object needs leads back to it.
+std::string cycle_from(const std::string& name,
+                       const std::map<std::string, std::vector<std::string>>& needs) {
+  std::vector<std::string> path{name};
+  std::set<std::string> seen;
+  std::string found;
+  const std::function<void()> walk = [&] {
+    const auto next = needs.find(path.back());
+    if (next == needs.end()) return;
+    for (const std::string& one : next->second) {
+      if (!found.empty()) return;
+      if (one == name) {
+        for (const std::string& p : path) found += p + " → ";
+        found += name;
+      } else if (seen.insert(one).second) {
+        path.push_back(one);
+        walk();
+        path.pop_back();
+      }
+    }
+  };
+  walk();
+  return found;
+}
+
+}  // namespace
+
+chart_home::chart_home(k8s::engagement& on, chart_options o)
+    : fleet_home_of(on, std::move(o.common),
+                    {.resource = fleet_charts(),
+                     .kind = names::fleet_chart,
+                     .api = charts_api,
+                     .controller = "fleet_chart",
+                     .asked_at = {"spec", "chart", "version"},
+                     .removes = "uninstall the release",
+                     .lets_go = "leave the release and forget it",
+                     .conditions = chart_conditions}),
+      supply_(o.charts),
+      sources_(on.loop(), on.api(), options_.limits, on.log(),
+               [this](const values_objects::key& changed) {
+                 each_object([&](const fleet_object& p) {
+                   if (sources_of(p).contains(changed)) controller_.add(p.meta.key());
+                 });
+               }),
+      fetches_(on.loop()) {
+  if (supply_) supply_->enter();
+  start();
+}
+
+void chart_home::describe(boost::json::object& entry) const {
+  entry["fleetCharts"] = objects_.objects().size();
+}
+
+awaitable<void> chart_home::stop() {
+  co_await fleet_home::stop();
+  co_await fetches_.cancel_and_join();
+  co_await sources_.stop();
+  if (supply_) co_await supply_->leave();
+}
+
+chart_members* chart_home::charts_on(const std::string& cluster) const {
+  return static_cast<chart_members*>(options_.members(cluster));
+}
+
+std::set<values_objects::key> chart_home::sources_of(const fleet_object& p) const {
+  std::set<values_objects::key> out;
+  for (const values_source& s : p.chart.sources)
+    out.emplace(s.is_secret, k8s::object_key{p.meta.ns.str(), s.name});
+  return out;
+}
+
+object_texts chart_home::texts_of(const fleet_object& p, bool secrets) const {
+  object_texts out;
+  for (const auto& k : sources_of(p))
+    if (const values_object* is = k.first == secrets ? sources_.find(k) : nullptr)
+      out[k.second.name] = is->texts;
+  return out;
+}
+
+// -- the chart
+
+void chart_home::ask_for_chart(const fleet_object& p) {
+  known_chart& is = known_[p.meta.key()];
+  const std::string asked = p.ref + "@" + p.chart.digest;
+  if (is.asked != asked) is = known_chart();
+  is.asked = asked;
+  if (is.is_asked || is.again > on_.loop().now()) return;
+  is.is_asked = true;
+  helm::placed::chart_coordinates c{p.chart.repository, p.chart.name, p.chart.version};
+  fetches_.start("chart of FleetChart " + p.meta.key().text(),
+                 fetch(p.meta.key(), std::move(c), p.chart.digest, asked));
+}
+
+awaitable<void> chart_home::fetch(k8s::object_key key, helm::placed::chart_coordinates c,
+                                  std::string digest, std::string asked) {
+  helm::placed::supplied_chart got = co_await supply_->get(c);
+  const auto found = known_.find(key);
+  if (found == known_.end() || found->second.asked != asked) co_return;
+  known_chart& is = found->second;
+  is.is_asked = false;
+  const bool is_exact = helm::placed::version_problem(c.version).empty() && !c.version.empty();
+  is.again = is_exact ? reactor::never : on_.loop().now() + range_again;
+  if (got.chart && (digest.empty() || digest == got.digest)) {
+    is.version = got.version;
+    is.digest = got.digest;
+    is.problem.clear();
+  } else {
+    is.again = on_.loop().now() + problem_again;
+    is.problem = got.chart ? "the archive of " + c.text() + " has digest " + got.digest +
+                                 ", and spec.chart.digest is " + digest
+                           : got.why.text;
+  }
+  controller_.add(key);
+}
+
+/// A range stays what its revision found it to be while that revision is on its way, and while
+/// nothing else is known.
+revision_content chart_home::content_wanted(const fleet_object& p) const {
+  std::map<std::string, std::string> secrets;
+  for (const auto& k : sources_of(p))
+    if (const values_object* is = k.first ? sources_.find(k) : nullptr)
+      secrets[k.second.name] = is->meta.uid.text() + "/" + is->meta.resource_version.text();
+  std::string version, digest;
+  if (const auto known = known_.find(p.meta.key()); known != known_.end()) {
+    version = known->second.version;
+    digest = known->second.digest;
+  }
+  const revision_content* now = content_of(p.status.digest, p);
+  const bool is_under_way =
+      !p.status.history.empty() && p.status.history.back().outcome == outcome::rolling;
+  if (now && now->ref == p.ref && (version.empty() || is_under_way)) {
+    const std::size_t at = now->image_digest.find('@');
+    const std::string held = at == std::string::npos ? "" : now->image_digest.substr(at + 1);
+    if (p.chart.digest.empty() || p.chart.digest == held) {
+      version = now->image_digest.substr(0, at);
+      digest = held;
+    }
+  }
+  return revision_of(p, texts_of(p, false), secrets, version, digest);
+}
+
+awaitable<std::string> chart_home::prepare(fleet_object p) {
+  if (!p.spec_problem().empty()) co_return std::string();
+  std::map<std::string, std::vector<std::string>> needs;
+  each_object([&](const fleet_object& other) {
+    if (other.meta.ns == p.meta.ns) needs[other.meta.name.str()] = other.chart.depends_on;
+  });
+  needs[p.meta.name.str()] = p.chart.depends_on;
+  if (const std::string cycle = cycle_from(p.meta.name.str(), needs); !cycle.empty())
+    co_return "spec.dependsOn: " + cycle + " is a cycle";
+  const k8s::object_key key = p.meta.key();
+  sources_.want(key, sources_of(p));
+  ask_for_chart(p);
+  const auto is_known = [&] {
+    return sources_.knows(key) && (!known_[key].version.empty() || !known_[key].problem.empty());
+  };
+  const reactor::steady_time until = on_.loop().now() + patience_of_a_look;
+  while (looks_only() && !is_known() && on_.loop().now() < until)
+    co_await on_.loop().sleep_for(poll);
+  if (!sources_.knows(key)) co_return std::string("its ConfigMaps and Secrets are being read");
+  std::size_t bytes = 0;
+  for (const auto& [name, texts] : texts_of(p, false))
+    for (const auto& [k, text] : texts) bytes += k.size() + text.size();
+  if (bytes > most_config_bytes)
+    co_return "spec.valuesFrom: its ConfigMaps have " + std::to_string(bytes) + " bytes, " +
+        std::to_string(most_config_bytes) + " are allowed";
+  if (content_wanted(p).image_digest.size() > 1) {
+    if (p.chart.by_policy) co_await ask_values(p);
+    co_return std::string();
+  }
+  const known_chart& is = known_[key];
+  co_return is.problem.empty() ? "chart " + p.ref + " is being fetched" : is.problem;
+}
+
+// -- values
+
+const chart_content& chart_home::content(const revision_content& c, const std::string& digest) {
+  const auto found = contents_.find(digest);
+  if (found != contents_.end()) return found->second;
+  if (contents_.size() >= most_contents) contents_.clear();
+  return contents_.emplace(digest, chart_content::parse(c)).first->second;
+}
+
+const chart_home::effective& chart_home::effective_on(const fleet_object& p,
+                                                      const revision_content& c,
+                                                      const std::string& digest,
+                                                      const std::string& cluster) {
+  k8s::cluster* on = options_.fleet->find(cluster);
+  const k8s::string_map labels = on ? on->labels() : k8s::string_map();
+  const chart_content& is = content(c, digest);
+  const auto said = said_.find({p.meta.key(), cluster});
+  const bool asks = is.spec.by_policy && said != said_.end();
+  std::string key = p.meta.key().text() + "\n" + digest + "\n" + chosen_keys(is, labels);
+  if (asks) key += said->second.asked;
+  for (const auto& k : sources_of(p))
+    if (const values_object* s = k.first ? sources_.find(k) : nullptr)
+      key += "\n" + s->meta.resource_version.text();
+  if (const auto found = effective_.find(key); found != effective_.end()) return found->second;
+  if (effective_.size() >= most_effective) effective_.clear();
+  effective out;
+  if (asks) out.hold = said->second.hold;
+  cluster_values values =
+      with_secrets(values_before_policy(is, labels), asks ? &said->second.values : nullptr, is,
+                   texts_of(p, true), labels);
+  if (asks && values.problem.empty()) values.problem = said->second.problem;
+  out.problem = std::move(values.problem);
+  if (out.problem.empty()) out.digest = digest_of(is, values.values);
+  out.values = std::move(values.values);
+  return effective_.emplace(std::move(key), std::move(out)).first->second;
+}
+
+cluster_values chart_home::values_on(const fleet_look& at, const std::string& cluster) {
+  const effective& is = effective_on(at.object, at.wanted, at.world.wanted, cluster);
+  return {helm::detached_copy(is.values), is.problem};
+}
+
+awaitable<void> chart_home::ask_values(fleet_object) {
+  co_return;
+}
+
+// -- members
+
+std::optional<units::hold> chart_home::waits_for_others(const fleet_object& p,
+                                                        const std::string& cluster) {
+  for (const std::string& name : p.chart.depends_on) {
+    const fleet_object* other = find_object({p.meta.ns.str(), name});
+    if (!other) return held(hold_code::depends_on, cluster, "FleetChart " + name + " is not there");
+    k8s::cluster* on = options_.fleet->find(cluster);
+    if (!on || !other->clusters.chooses(cluster, on->labels()))
+      return held(hold_code::depends_on, cluster,
+                  "FleetChart " + name + ", which it needs, is not for this cluster");
+    chart_members* part = charts_on(cluster);
+    const chart_members::seen is = part ? part->look(other->claim) : chart_members::seen();
+    const bool is_done =
+        is.note && is.note->object == other->mark() && is.note->is == chart_note::state::done;
+    const revision_content* asked = content_of(other->status.digest, *other);
+    if (!is_done || !asked ||
+        is.note->content != effective_on(*other, *asked, other->status.digest, cluster).digest)
+      return held(hold_code::depends_on, cluster,
+                  "FleetChart " + name + ", which it needs, is not ready here");
+  }
+  return std::nullopt;
+}
+
+member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
+  member_sight out;
+  out.is = std::move(m);
+  member& is = out.is;
+  if (!of) return out;
+  const fleet_object& p = at.object;
+  const chart_members::seen seen = static_cast<chart_members*>(of)->look(p.claim);
+  if (!seen.is_known) {
+    if (is.seen != member::sight::seen) return out;
+    is.seen = member::sight::lost;
+    is.why_away = "what Helm has there is being read";
+    out.look_again = at.world.now + look_again_soon;
+    return out;
+  }
+  const effective wanted = effective_on(p, at.wanted, at.world.wanted, is.cluster);
+  if (!wanted.problem.empty())
+    is.policy = held(hold_code::values_refused, is.cluster, wanted.problem);
+  else if (wanted.hold)
+    is.policy = wanted.hold;
+  else
+    is.policy = waits_for_others(p, is.cluster);
+  const revision_content* before = content_of(at.world.proven, p);
+  const std::string proven =
+      before ? effective_on(p, *before, at.world.proven, is.cluster).digest : std::string();
+  // What one cluster gets may be the same by several revisions.
+  const auto revision_of_content = [&](const std::string& content, const std::string& noted) {
+    if (!wanted.digest.empty() && content == wanted.digest) return at.world.wanted;
+    if (!proven.empty() && content == proven) return at.world.proven;
+    return noted == at.world.wanted && wanted.problem.empty() ? noted + "~" : noted;
+  };
+  const bool is_mine = seen.note && seen.note->object == p.mark();
+  const bool is_there = !seen.newest.name.empty() && seen.newest.status != "uninstalled";
+  if (!is_mine && !seen.is_ordered) {
+    if (!seen.note && !is_there) return out;
+    is.has = member::owner::other;
+    is.holder = seen.note ? "the release comes from " + seen.note->object
+                          : "a release " + p.claim + " is there that no FleetChart made";
+    return out;
+  }
+  is.has = member::owner::ours;
+  is.is_going = seen.goes;
+  is.waits = seen.hold;
+  if (is.waits) is.waits->unit = is.cluster;
+  is.is = member::progress::moving;
+  const std::string noted = is_mine ? seen.note->content : std::string();
+  if (!is_mine || (seen.is_ordered && seen.ordered != noted)) {
+    is.digest = revision_of_content(seen.ordered, {});
+    return out;
+  }
+  is.digest = revision_of_content(noted, seen.note->digest);
+  const auto since = reactor::parse_rfc3339(seen.note->since);
+  is.since = since ? *since : reactor::wall_time{};
+  if (seen.note->is == chart_note::state::failed && !seen.retries) {
+    is.is = member::progress::failed;
+    is.message = seen.note->why;
+  } else if (seen.note->is == chart_note::state::done) {
+    const bool is_noted =
+        seen.newest.name == seen.note->record && seen.newest.version == seen.note->version;
+    if (is_noted || p.chart.drift != chart_spec::on_drift::repair) is.is = member::progress::ready;
+    if (is_noted || p.chart.drift == chart_spec::on_drift::ignore) is.waits.reset();
+  }
+  return out;
+}
+
+std::string chart_home::digest_on(member_part& part, const fleet_object& p) const {
+  const auto seen = static_cast<chart_members&>(part).look(p.claim);
+  return seen.note && seen.note->object == p.mark() ? seen.note->digest : std::string();
+}
+
+void chart_home::see_tags(fleet_look& at) const {
+  at.held_at = at.wanted.image_digest;
+}
+
+chart_order chart_home::order_for(const fleet_object& p, const revision_content& c,
+                                  const std::string& digest, std::int64_t number,
+                                  const std::string& cluster) {
+  const chart_content& is = content(c, digest);
+  const effective& has = effective_on(p, c, digest, cluster);
+  chart_order o;
+  o.meta = p.meta;
+  o.meta.generation = number;
+  o.mark = p.mark();
+  o.digest = digest;
+  o.wanted.chart = is.coordinates();
+  o.wanted.fingerprint = has.digest;
+  o.wanted.values = helm::placed::values_digest(has.values);
+  o.chart_digest = is.digest;
+  o.values = has.values;
+  o.ns = p.chart.ns;
+  o.release = p.chart.release;
+  o.is_confined = p.meta.ns.str() != options_.ns;
+  o.tests = p.chart.tests;
+  o.atomic = p.chart.atomic;
+  o.drift = p.chart.drift;
+  o.timeout = p.chart.timeout;
+  o.asked = p.meta.annotations.get(names::retry);
+  return o;
+}
+
+/// What is under way when the process begins, and what another writer changed, goes on without a
+/// deed.
+void chart_home::keep(const fleet_look& at) {
+  const fleet_object& p = at.object;
+  if (p.paused || p.meta.deleting()) return;
+  for (std::size_t i = 0; i < at.world.members.size(); ++i) {
+    const member& m = at.world.members[i];
+    const bool is_ours = m.seen == member::sight::seen && m.has == member::owner::ours &&
+                         m.is_selected && m.is_granted && !m.is_going;
+    if (!is_ours || at.plan.members[i].does != deed::nothing) continue;
+    const bool is_wanted = m.digest == at.world.wanted;
+    if (!is_wanted && m.digest != at.world.proven) continue;
+    chart_members* part = charts_on(m.cluster);
+    if (!part || !part->on().is_live()) continue;
+    const chart_members::seen seen = part->look(p.claim);
+    if (seen.is_ordered || !seen.note) continue;
+    const bool is_noted =
+        seen.newest.name == seen.note->record && seen.newest.version == seen.note->version;
+    const bool rests = seen.note->is == chart_note::state::done &&
+                       (is_noted || p.chart.drift == chart_spec::on_drift::ignore);
+    const revision_content* c = is_wanted ? &at.wanted : content_of(m.digest, p);
+    if (rests || !c) continue;
+    part->order(order_for(p, *c, m.digest, seen.note->revision, m.cluster));
+  }
+}
+
+awaitable<void> chart_home::carry_out(deed_order d) {
+  chart_members* part = charts_on(d.where.second);
+  k8s::result<void> done;
+  if (part && d.what.does == deed::write) {
+    chart_order o = order_for(d.of, d.content, d.what.digest, d.marks.revision, d.where.second);
+    o.adopts = d.what.takes_over;
+    part->order(std::move(o));
+  } else if (part && d.what.does == deed::remove) {
+    chart_order o;
+    o.meta = d.of.meta;
+    o.mark = d.of.mark();
+    o.ns = d.of.chart.ns;
+    o.release = d.of.chart.release;
+    o.timeout = d.of.chart.timeout;
+    o.is_confined = d.of.meta.ns.str() != options_.ns;
+    o.uninstalls = true;
+    part->order(std::move(o));
+  } else if (part && d.what.does == deed::let_go) {
+    done = co_await part->let_go(d.where.first, d.of.claim);
+  }
+  deed_done(d, done, {}, true);
+  co_return;
+}
+
+bool chart_home::grant_reaches(const fleet_grant& g, const fleet_object& p) const {
+  return std::ranges::any_of(g.target_namespaces,
+                             [&](const std::string& ns) { return ns == "*" || ns == p.chart.ns; });
+}
+
+bool chart_home::concerns(const fleet_object& p, const std::string& claim) const {
+  if (p.claim == claim) return true;
+  return std::ranges::any_of(p.chart.depends_on, [&](const std::string& name) {
+    const fleet_object* other = find_object({p.meta.ns.str(), name});
+    return other && other->claim == claim;
+  });
+}
+
+}  // namespace fleetwide

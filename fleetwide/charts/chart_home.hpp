@@ -1,0 +1,89 @@
+#pragma once
+
+#include "fleetwide/charts/chart_content.hpp"
+#include "fleetwide/charts/chart_members.hpp"
+#include "fleetwide/charts/values_objects.hpp"
+#include "fleetwide/fleet_home.hpp"
+#include "fleetwide/kinds/fleet_chart.hpp"
+#include "reactor/task_group.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace helm::tenants {
+class chart_supply;
+}
+
+namespace fleetwide {
+
+/// The FleetCharts at home.
+class chart_home final : public fleet_home_of<fleet_chart> {
+public:
+  struct chart_options {
+    options common;
+    helm::tenants::chart_supply* charts = nullptr;
+  };
+  chart_home(k8s::engagement& on, chart_options o);
+  void describe(boost::json::object& entry) const override;
+  awaitable<void> stop() override;
+  /// What the cluster's values are by the revision that is asked for.
+  cluster_values values_on(const fleet_look& at, const std::string& cluster);
+
+private:
+  /// What is known of one object's chart, and of what policies said of its values.
+  struct known_chart {
+    std::string asked;            // chart_spec::reference() and pinned digest
+    std::string version, digest;  // that it was found to be; empty: not yet
+    std::string problem;          // why it cannot be had
+    reactor::steady_time again{};
+    bool is_asked = false;  // it is being fetched
+  };
+  /// For one cluster: what its values come to.
+  struct effective {
+    helm::value values;
+    std::string digest, problem;
+    std::optional<units::hold> hold;  // of the policy
+  };
+  struct said_values {
+    std::string asked;  // of what
+    helm::value values;
+    std::string problem;
+    std::optional<units::hold> hold;
+  };
+
+  awaitable<std::string> prepare(fleet_object p) override;
+  revision_content content_wanted(const fleet_object& p) const override;
+  member_sight sight_on(fleet_look& at, member m, member_part* part) override;
+  std::string digest_on(member_part& part, const fleet_object& p) const override;
+  void see_tags(fleet_look& at) const override;
+  void keep(const fleet_look& at) override;
+  awaitable<void> carry_out(deed_order d) override;
+  bool grant_reaches(const fleet_grant& g, const fleet_object& p) const override;
+  bool concerns(const fleet_object& p, const std::string& claim) const override;
+
+  chart_members* charts_on(const std::string& cluster) const;
+  std::set<values_objects::key> sources_of(const fleet_object& p) const;
+  object_texts texts_of(const fleet_object& p, bool secrets) const;
+  void ask_for_chart(const fleet_object& p);
+  awaitable<void> fetch(k8s::object_key key, helm::placed::chart_coordinates c, std::string digest,
+                        std::string asked);
+  awaitable<void> ask_values(fleet_object p);
+  const chart_content& content(const revision_content& c, const std::string& digest);
+  const effective& effective_on(const fleet_object& p, const revision_content& c,
+                                const std::string& digest, const std::string& cluster);
+  std::optional<units::hold> waits_for_others(const fleet_object& p, const std::string& cluster);
+  chart_order order_for(const fleet_object& p, const revision_content& c, const std::string& digest,
+                        std::int64_t number, const std::string& cluster);
+
+  helm::tenants::chart_supply* supply_;
+  values_objects sources_;
+  std::map<k8s::object_key, known_chart> known_;
+  std::map<std::string, chart_content> contents_;  // by digest of the revision
+  std::map<std::string, effective> effective_;     // by what they are made of
+  std::map<std::pair<k8s::object_key, std::string>, said_values> said_;  // by object and cluster
+  reactor::task_group fetches_;
+};
+
+}  // namespace fleetwide

@@ -1,0 +1,131 @@
+#pragma once
+
+#include "fleetwide/charts/chart_plan.hpp"
+#include "fleetwide/charts/note_writes.hpp"
+#include "fleetwide/fleet_home.hpp"
+#include "helm/placed/cluster_view.hpp"
+#include "helm/placed/keeper.hpp"
+#include "helm/tenants/cluster/wanted.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/engagement.hpp"
+#include "k8s/informer/informer.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace helm::tenants {
+class chart_supply;
+}
+
+namespace fleetwide {
+
+/// What a keeper is told of the releases of FleetCharts on one cluster.
+struct kept_charts {
+  using object = chart_order;
+  using writes = note_writes;
+  using world = chart_world;
+  using plan = chart_plan;
+  struct place {};
+  struct extra {};
+};
+
+/// The releases of FleetCharts on one cluster. Home says what each is to be (order()); it is
+/// carried out here, and what came of it is noted on the cluster. Of what rests nothing is kept but
+/// its note.
+/// Lifetime: engagement, supply and slots outlive it; co_await stop() before destruction.
+class chart_members final : public member_part, private helm::placed::keeper<kept_charts> {
+public:
+  struct options {
+    units::mode does = units::mode::act;
+    std::function<std::shared_ptr<const helm::tenants::wanted_everywhere>()> wanted;
+    helm::tenants::chart_supply* charts = nullptr;
+    helm::placed::operation_slots* slots = nullptr;
+    units::brake_question brake;
+    k8s::watch_limits limits;
+    reactor::metrics* metrics = nullptr;
+    /// What is there of that claim, or what is done about it, changed.
+    std::function<void(const std::string& claim)> on_change;
+    std::function<void()> on_recovered;
+    std::function<void(chart_members*)> on_stop;
+  };
+  chart_members(k8s::engagement& on, options o);
+  ~chart_members() override;
+
+  awaitable<void> stop() override;
+  awaitable<bool> synced(reactor::steady_time deadline) override;
+  std::string doubt() const override { return notes_.doubt(); }
+  void reconsider() override;
+  const k8s::engagement& on() const noexcept override { return on_; }
+  const units::brake_question& brake() const noexcept override { return options_.brake; }
+  using keeper::idle;
+
+  /// What is seen of one release.
+  struct seen {
+    bool is_known = false;  // what follows was seen; false: it is being looked at
+    std::optional<chart_note> note;
+    helm::placed::listed_record newest;  // without a name: there is no record
+    bool is_ordered = false;             // something is being done about it
+    std::string ordered;                 // what it is to have then
+    bool goes = false;                   // it is being uninstalled
+    bool retries = false;                // what failed is tried again, as a person asked
+    std::optional<units::hold> hold;     // why that does not go on
+  };
+  seen look(const std::string& claim) const;
+  /// From now on it is to be so; nothing where it is being made so.
+  void order(chart_order o);
+  /// What is noted of it is forgotten; the release stays.
+  awaitable<k8s::result<void>> let_go(k8s::object_key key, std::string claim);
+  /// The version of Kubernetes there, "v1.36.0"; empty: not known.
+  std::string kubernetes() const;
+
+private:
+  awaitable<k8s::result<k8s::next>> reconcile(key_type key) override { return pass(key); }
+  awaitable<void> begin();
+  static keeper::options keeper_of(const options& o, const reactor::logger& log);
+  static note_writes::options notes_of(chart_members* me, const options& o);
+  std::optional<chart_note> note_for(const std::string& claim) const;
+  void changed(const std::string& claim);
+  awaitable<helm::placed::supplied_chart> chart(helm::placed::chart_coordinates c);
+
+  const chart_order* find_object(const key_type& key) const override;
+  bool is_live() const override { return on_.is_live(); }
+  const reactor::logger& log_to() const override { return on_.log(); }
+  awaitable<k8s::result<gathered>> gather(key_type key, chart_order about,
+                                          helm::placed::ask how) override;
+  chart_plan plan_for(const gathered& g) const override { return plan_chart(g.is); }
+  bool would_say(const gathered&, const chart_plan&) const override { return false; }
+  void planned(const key_type& key, const gathered& g, const chart_plan& p) override;
+  awaitable<stepped> rest(key_type key, gathered g, chart_plan p) override;
+  k8s::client& api_of(const kept_charts::place&) const override { return on_.api(); }
+  std::string slot_of(const kept_charts::place&) const override { return on_.on().name(); }
+  k8s::event_recorder& events() override { return on_.on().events(); }
+  k8s::object_reference reference_to(const chart_order& about) const override;
+  void log(reactor::log_level level, std::string_view line, const chart_order& about,
+           const std::string& why = {}) const override;
+  awaitable<void> namespace_failed(key_type key, gathered g, std::string why) override;
+  std::string fingerprint_name(const kept_charts::place&) const override { return "done"; }
+  void forgotten(const key_type& key) override;
+  bool complete(helm::placed::operation_order& order, const gathered& g, const chart_plan& p,
+                const under_way& me) override;
+  k8s::discovery& discovery_of(const kept_charts::place&) const override { return on_.discovery(); }
+  awaitable<void> announce(key_type, gathered&, chart_plan) override { co_return; }  // borrowed
+  outcome_words words_of(helm::placed::operation what, helm::placed::operation_end how,
+                         const gathered& g, const chart_plan& p) const override;
+  void count(const under_way& me, const chart_plan& p, const std::string& failure,
+             reactor::nanoseconds took) override;
+  awaitable<void> say_failure(key_type key, chart_order about, helm::placed::step at,
+                              helm::placed::operation what, std::string text) override;
+
+  k8s::engagement& on_;
+  options options_;
+  helm::placed::cluster_reads reads_;
+  k8s::informer<chart_notes> notes_;
+  chart_notes written_;  // as a write of ours left them, until the watch shows it
+  std::unique_ptr<helm::placed::cluster_view> view_;
+  std::map<key_type, chart_order> orders_;
+};
+
+}  // namespace fleetwide

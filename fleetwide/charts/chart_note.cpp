@@ -1,0 +1,77 @@
+#include "fleetwide/charts/chart_note.hpp"
+
+#include "k8s/client/wire.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace fleetwide {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::array<std::string_view, 3> states{"begun", "done", "failed"};
+constexpr std::size_t most_why_bytes = 1'024;
+
+}  // namespace
+
+std::optional<chart_note> read_note(std::string_view text) {
+  // Notes are texts in an object that another parser is reading.
+  static thread_local k8s::wire_parser parser;
+  auto v = parser.parse(text);
+  if (!v) return std::nullopt;
+  chart_note n;
+  const auto [object, uid, revision, digest, content, since, state, record, version, why] =
+      v->fields("object", "uid", "revision", "digest", "content", "since", "state", "record",
+                "version", "why");
+  n.object = object.text();
+  n.uid = uid.text();
+  n.revision = revision.integer();
+  n.digest = digest.text();
+  n.content = content.text();
+  n.since = since.text();
+  const auto found = std::ranges::find(states, state.text());
+  if (found == states.end() || n.object.empty() || parser.problem()) return std::nullopt;
+  n.is = static_cast<chart_note::state>(found - states.begin());
+  n.record = record.text();
+  n.version = version.text();
+  n.why = why.text();
+  return n;
+}
+
+std::string write_note(const chart_note& n) {
+  json::object out{{"object", n.object},
+                   {"uid", n.uid},
+                   {"revision", n.revision},
+                   {"digest", n.digest},
+                   {"content", n.content},
+                   {"since", n.since},
+                   {"state", states[static_cast<std::size_t>(n.is)]}};
+  if (!n.record.empty()) out["record"] = n.record;
+  if (!n.version.empty()) out["version"] = n.version;
+  if (!n.why.empty()) out["why"] = n.why.substr(0, most_why_bytes);
+  return json::serialize(out);
+}
+
+std::string note_key(std::string_view claim) {
+  std::string out(claim);
+  std::ranges::replace(out, '/', '.');
+  return out;
+}
+
+chart_notes chart_notes::parse(k8s::wire_value object) {
+  chart_notes out;
+  out.meta = k8s::parse_meta(object);
+  object["data"].members([&](std::string_view key, k8s::wire_value text) {
+    if (auto note = read_note(text.text())) out.by_key.emplace(std::string(key), std::move(*note));
+  });
+  return out;
+}
+
+std::size_t chart_notes::heap_bytes() const noexcept {
+  return meta.heap_bytes() + by_key.size() * sizeof(chart_note);
+}
+
+}  // namespace fleetwide
