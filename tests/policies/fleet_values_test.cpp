@@ -87,7 +87,7 @@ TEST(FleetValues, SeesTheChartAndTheClusterFieldByField) {
       R"({"a":["FleetChart","team-a","ingress","edge","x"],)"
       R"("b":["oci://registry.example.com/charts","nginx","4.x","web","ingress-system"],)"
       R"("c":{"replicas":3},"d":{"image":{"tag":"4.1.0"},"replicas":2},)"
-      R"("e":["prod-eu","eu","v1.34.2"],"f":"Saturday"})");
+      R"("e":["prod-eu","eu","v1.34.2"],"f":"Thursday"})");
   EXPECT_EQ(said("return { values = { none = chart.values.other == nil and chart.config.other == "
                  "nil and cluster.labels.other == nil } }"),
             R"({"none":true})");
