@@ -209,24 +209,13 @@ awaitable<void> fleet_home::ask_policy(fleet_look& at) {
   std::ranges::sort(q->clusters, {}, &policies::fleet_cluster::name);
   auto said = co_await policies::ask_revision(*options_.packs, std::move(about), q, at.world.now);
   for (member& m : at.world.members) {
-    units::hold h;
-    h.unit = m.cluster;
     if (!said) {
-      h.code = units::hold_code::policy_fault.code;
-      h.sentence = "the policy failed: " + said.error().message();
-      h.released_by = units::hold_code::policy_fault.released;
+      m.policy = units::held(units::hold_code::policy_fault, m.cluster,
+                             "the policy failed: " + said.error().message());
     } else if (const auto held = said->holds.find(m.cluster); held != said->holds.end()) {
-      const units::hold_kind kind = units::hold_code::of_policy_word(held->second.code);
-      h.code = kind.code;
-      if (kind == units::hold_code::policy.code && !held->second.code.empty())
-        h.code += ":" + held->second.code;
-      h.sentence = held->second.reason;
-      h.released_by = kind.released;
-      h.by = said->pack + " " + said->version;
-    } else {
-      continue;
+      m.policy = units::held_by_policy(held->second.code, m.cluster, held->second.reason,
+                                       said->pack + " " + said->version);
     }
-    m.policy = std::move(h);
   }
   at.plan = plan_rollout(at.world);
   at.look_again_by(at.plan.look_again);

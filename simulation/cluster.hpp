@@ -67,6 +67,8 @@ protected:
   /// Nodes and workloads; whoever judges them sees them come.
   void seed();
   virtual void check(const k8s::sim::written&) {}
+  /// Later, unless the cluster is gone by then.
+  void after(reactor::nanoseconds d, std::function<void()> f);
   /// How many pods each app has when nothing is wrong.
   const std::map<std::string, std::size_t>& replicas() const noexcept { return replicas_; }
 
@@ -84,7 +86,6 @@ private:
   void replace_pod(const std::string& app);
   void set_ready(const std::string& node, bool ready, const std::string& boot_id,
                  const std::string& kubelet = {});
-  void after(reactor::nanoseconds d, std::function<void()> f);
   reactor::nanoseconds paced(reactor::nanoseconds d) const;
 
   reactor::loop& loop_;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace units {
 
@@ -100,6 +101,20 @@ struct hold {
   std::string asked_again = {};  // RFC 3339: when it is looked at again, where that is known
   friend bool operator==(const hold&, const hold&) = default;
 };
+
+inline hold held(const hold_kind& why, std::string unit, std::string sentence) {
+  return {std::move(unit), std::string(why.code), std::move(sentence), std::string(why.released)};
+}
+/// As a policy says it: with a word of its own, "policy:AfterCanary". `by` is the pack and its
+/// version.
+inline hold held_by_policy(std::string_view word, std::string unit, std::string sentence,
+                           std::string by = {}) {
+  const hold_kind kind = hold_code::of_policy_word(word);
+  hold out = held(kind, std::move(unit), std::move(sentence));
+  if (kind == hold_code::policy.code && !word.empty()) out.code.append(":").append(word);
+  out.by = std::move(by);
+  return out;
+}
 
 /// "policy" of "policy:AfterCanary": what a table knows of it.
 constexpr std::string_view kind_in(std::string_view code) noexcept {

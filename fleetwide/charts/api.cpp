@@ -11,6 +11,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/fleet_revision.hpp"
+#include "policies/fleet_values.hpp"
 
 #include <map>
 #include <memory>
@@ -110,7 +111,7 @@ units::api charts(chart_settings s) {
   a.events.insert(a.events.end(), chart_event::table.begin(), chart_event::table.end());
   a.conditions.assign(chart_conditions.begin(), chart_conditions.end());
   a.metrics.assign(chart_metrics::all.begin(), chart_metrics::all.end());
-  a.hooks = {policies::fleet_revision_hook()};
+  a.hooks = {policies::fleet_revision_hook(), policies::fleet_values_hook()};
   a.workers = helm::tenants::start_chart_children;
   a.settings = [](app::flags& f) -> units::api_setup {
     const auto told = helm::tenants::declare_settings(f);

@@ -2,6 +2,7 @@
 
 #include "fleetwide/kinds/fleet_object.hpp"
 #include "formats/digest.hpp"
+#include "formats/json/json.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/values/values.hpp"
 #include "k8s/informer/view.hpp"
@@ -62,6 +63,28 @@ std::string merge_source(helm::value& into, const values_source& s, const object
   return merge_text(into, text->second, where + ", key " + *key);
 }
 
+policies::value plain(const json::value& v) {
+  switch (v.kind()) {
+    case json::kind::null: return {};
+    case json::kind::bool_: return v.get_bool();
+    case json::kind::int64: return static_cast<double>(v.get_int64());
+    case json::kind::uint64: return static_cast<double>(v.get_uint64());
+    case json::kind::double_: return v.get_double();
+    case json::kind::string: return std::string(v.get_string());
+    case json::kind::array: {
+      policies::value::array out;
+      for (const json::value& one : v.get_array()) out.push_back(plain(one));
+      return out;
+    }
+    case json::kind::object: {
+      policies::value::object out;
+      for (const auto& m : v.get_object()) out.emplace(std::string(m.key()), plain(m.value()));
+      return out;
+    }
+  }
+  return {};
+}
+
 cluster_values merged(cluster_values out, const chart_content& c, bool secrets,
                       const object_texts& all, const k8s::string_map& labels) {
   for (const values_source& s : c.spec.sources)
@@ -112,6 +135,20 @@ cluster_values values_before_policy(const chart_content& c, const k8s::string_ma
   if (out.problem.empty() && !c.spec.values_json.empty())
     out.problem = merge_text(out.values, c.spec.values_json, "spec.values");
   return out;
+}
+
+policies::value::object values_for_policy(const helm::value& values) {
+  auto text = formats::write_json(values);
+  boost::system::error_code wrong;
+  const json::value read = text ? json::parse(*text, wrong) : json::value();
+  const policies::value out = plain(read);
+  return out.if_object() ? *out.if_object() : policies::value::object();
+}
+
+helm::value values_of_policy(const policies::value& said) {
+  if (said.is_null()) return {};
+  auto read = formats::read_go_yaml(policies::to_json_text(said));
+  return read ? *std::move(read) : helm::value();
 }
 
 cluster_values with_secrets(cluster_values before, const helm::value* policy,

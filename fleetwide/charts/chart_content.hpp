@@ -6,6 +6,7 @@
 #include "helm/go.hpp"
 #include "helm/placed/plan/fingerprint.hpp"
 #include "k8s/informer/meta.hpp"
+#include "policies/host/value.hpp"
 
 #include <map>
 #include <memory>
@@ -44,6 +45,9 @@ struct cluster_values {
 };
 /// ConfigMaps in the order of valuesFrom, then spec.values. Pure.
 cluster_values values_before_policy(const chart_content& c, const k8s::string_map& labels);
+/// The values as a policy sees them, and what it says as values.
+policies::value::object values_for_policy(const helm::value& values);
+helm::value values_of_policy(const policies::value& said);
 /// Over these what a policy said, then Secrets in the order of valuesFrom. Pure.
 cluster_values with_secrets(cluster_values before, const helm::value* policy,
                             const chart_content& c, const object_texts& secrets,

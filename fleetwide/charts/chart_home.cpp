@@ -7,6 +7,9 @@
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "policies/fleet_values.hpp"
+#include "policies/host/host.hpp"
+#include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -25,10 +28,6 @@ constexpr reactor::nanoseconds range_again = 10min, problem_again = 30s, look_ag
 constexpr std::size_t most_effective = 4'096, most_contents = 1'024;
 /// Of the ConfigMaps that one FleetChart names, in all: a revision keeps them.
 constexpr std::size_t most_config_bytes = 256 * 1024;
-
-units::hold held(const units::hold_kind& why, const std::string& unit, std::string sentence) {
-  return {unit, std::string(why.code), std::move(sentence), std::string(why.released)};
-}
 
 /// "a → b → a", or empty: what an object needs leads back to it.
 std::string cycle_from(const std::string& name,
@@ -246,8 +245,62 @@ cluster_values chart_home::values_on(const fleet_look& at, const std::string& cl
   return {helm::detached_copy(is.values), is.problem};
 }
 
-awaitable<void> chart_home::ask_values(fleet_object) {
-  co_return;
+/// Each cluster's, once for all that it is told.
+awaitable<void> chart_home::ask_values(fleet_object p) {
+  policies::subject about;
+  about.api = charts_api;
+  about.object_labels = policies::as_labels(p.meta.labels);
+  std::string pack;
+  if (options_.packs)
+    if (const auto found = options_.packs->select("fleet.values", about); found && *found)
+      pack = (*found)->about().name + " " + (*found)->about().version;
+  const revision_content wanted = content_wanted(p);
+  const chart_content is = chart_content::parse(wanted);
+  const std::string digest = wanted.digest();
+  for (k8s::cluster* c : options_.fleet->clusters()) {
+    const std::string cluster = c->name();
+    const k8s::string_map labels = c->labels();
+    if (!p.clusters.chooses(cluster, labels)) continue;
+    if (pack.empty()) {
+      said_[{p.meta.key(), cluster}] = {
+          digest, {}, "spec.valuesByPolicy is true and no pack answers fleet.values", {}};
+      continue;
+    }
+    auto q = std::make_shared<policies::chart_values_question>();
+    chart_members* part = charts_on(cluster);
+    q->cluster = {cluster, labels, part ? part->kubernetes() : std::string()};
+    std::string asked = digest + "\n" + pack + "\n" + q->cluster.kubernetes;
+    for (const auto& [key, label] : labels)
+      asked.append("\n").append(key.view()).append("=").append(label.view());
+    if (said_[{p.meta.key(), cluster}].asked == asked) continue;
+    policies::fleet_chart_facts& o = q->object;
+    o.kind = p.kind;
+    o.ns = p.meta.ns.str();
+    o.name = p.meta.name.str();
+    o.labels = p.meta.labels;
+    o.annotations = p.meta.annotations;
+    o.chart = {is.spec.repository, is.spec.name, is.version};
+    o.release = is.spec.release;
+    o.target_namespace = is.spec.ns;
+    o.config = is.config_maps;
+    const cluster_values before = values_before_policy(is, labels);
+    o.values = values_for_policy(before.values);
+    policies::subject of = about;
+    auto answer =
+        co_await policies::ask_values(*options_.packs, std::move(of), q, on_.loop().wall());
+    said_values next;
+    next.asked = std::move(asked);
+    if (!answer) {
+      next.hold = units::held(units::hold_code::policy_fault, cluster,
+                              "the policy failed: " + answer.error().message());
+    } else {
+      if (answer->hold)
+        next.hold = units::held_by_policy(answer->hold->code, cluster, answer->hold->reason,
+                                          answer->pack + " " + answer->version);
+      next.values = values_of_policy(answer->values);
+    }
+    said_[{p.meta.key(), cluster}] = std::move(next);
+  }
 }
 
 // -- members
@@ -256,11 +309,12 @@ std::optional<units::hold> chart_home::waits_for_others(const fleet_object& p,
                                                         const std::string& cluster) {
   for (const std::string& name : p.chart.depends_on) {
     const fleet_object* other = find_object({p.meta.ns.str(), name});
-    if (!other) return held(hold_code::depends_on, cluster, "FleetChart " + name + " is not there");
+    if (!other)
+      return units::held(hold_code::depends_on, cluster, "FleetChart " + name + " is not there");
     k8s::cluster* on = options_.fleet->find(cluster);
     if (!on || !other->clusters.chooses(cluster, on->labels()))
-      return held(hold_code::depends_on, cluster,
-                  "FleetChart " + name + ", which it needs, is not for this cluster");
+      return units::held(hold_code::depends_on, cluster,
+                         "FleetChart " + name + ", which it needs, is not for this cluster");
     chart_members* part = charts_on(cluster);
     const chart_members::seen is = part ? part->look(other->claim) : chart_members::seen();
     const bool is_done =
@@ -268,8 +322,8 @@ std::optional<units::hold> chart_home::waits_for_others(const fleet_object& p,
     const revision_content* asked = content_of(other->status.digest, *other);
     if (!is_done || !asked ||
         is.note->content != effective_on(*other, *asked, other->status.digest, cluster).digest)
-      return held(hold_code::depends_on, cluster,
-                  "FleetChart " + name + ", which it needs, is not ready here");
+      return units::held(hold_code::depends_on, cluster,
+                         "FleetChart " + name + ", which it needs, is not ready here");
   }
   return std::nullopt;
 }
@@ -290,7 +344,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   }
   const effective wanted = effective_on(p, at.wanted, at.world.wanted, is.cluster);
   if (!wanted.problem.empty())
-    is.policy = held(hold_code::values_refused, is.cluster, wanted.problem);
+    is.policy = units::held(hold_code::values_refused, is.cluster, wanted.problem);
   else if (wanted.hold)
     is.policy = wanted.hold;
   else

@@ -76,8 +76,7 @@ private:
   }
 
   void hold(const units::hold_kind& why, std::string sentence, std::optional<nanoseconds> again) {
-    out_.hold = units::hold{out_.release, std::string(why.code), std::move(sentence),
-                            std::string(why.released)};
+    out_.hold = units::held(why, out_.release, std::move(sentence));
     out_.reason = out_.hold->sentence;
     out_.again_in = again;
   }

@@ -47,12 +47,7 @@ private:
     return of(i).has == member::owner::ours && of(i).digest == w_.wanted && !of(i).is_going;
   }
   void hold(std::size_t i, const units::hold_kind& why, std::string sentence) {
-    units::hold h;
-    h.unit = of(i).cluster;
-    h.code = why.code;
-    h.sentence = std::move(sentence);
-    h.released_by = why.released;
-    out_.members[i].hold = std::move(h);
+    out_.members[i].hold = units::held(why, of(i).cluster, std::move(sentence));
   }
 
   void classify(std::size_t i) {

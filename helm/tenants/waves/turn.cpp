@@ -12,19 +12,10 @@
 namespace helm::tenants {
 namespace {
 
-units::hold held_by(const units::hold_kind& why, const std::string& unit, std::string sentence,
-                    std::string_view word = {}) {
-  std::string code(why.code);
-  if (!word.empty()) code += ":" + std::string(word);
-  return {unit, std::move(code), std::move(sentence), std::string(why.released)};
-}
-
 units::hold held_by_word(const std::string& unit, const policies::rollout_hold& h) {
   if (h.code == "PolicyFault")
-    return held_by(units::hold_code::policy_fault, unit, "the policy failed: " + h.reason);
-  const units::hold_kind kind = units::hold_code::of_policy_word(h.code);
-  const bool has_word = kind == units::hold_code::policy.code;
-  return held_by(kind, unit, h.reason, has_word ? std::string_view(h.code) : std::string_view());
+    return units::held(units::hold_code::policy_fault, unit, "the policy failed: " + h.reason);
+  return units::held_by_policy(h.code, unit, h.reason);
 }
 
 }  // namespace
@@ -65,14 +56,16 @@ turn_answer answer_of(const policies::rollout_input& input,
   for (const policies::rollout_unit& u : input.units) {
     if (u.state != turn_state::staged || out.may.contains(u.name)) continue;
     if (!said) {
-      out.holds.emplace(u.name, held_by(units::hold_code::policy_fault, u.name,
-                                        "the policy failed: " + reactor::reason_of(said.error())));
+      out.holds.emplace(u.name,
+                        units::held(units::hold_code::policy_fault, u.name,
+                                    "the policy failed: " + reactor::reason_of(said.error())));
       continue;
     }
     const auto given = said->holds.find(u.name);
-    out.holds.emplace(u.name, given == said->holds.end() ? held_by(units::hold_code::policy, u.name,
-                                                                   "the policy has not chosen it")
-                                                         : held_by_word(u.name, given->second));
+    out.holds.emplace(
+        u.name, given == said->holds.end()
+                    ? units::held(units::hold_code::policy, u.name, "the policy has not chosen it")
+                    : held_by_word(u.name, given->second));
   }
   if (out.look_again.count() > 0)
     for (auto& [unit, h] : out.holds) h.asked_again = reactor::format_rfc3339(now + out.look_again);
@@ -82,7 +75,8 @@ turn_answer answer_of(const policies::rollout_input& input,
 turn_answer all_wait(const turn_question& q, const units::hold_kind& why, std::string sentence) {
   turn_answer out;
   for (const policies::rollout_unit& u : q.units)
-    if (u.state == turn_state::staged) out.holds.emplace(u.name, held_by(why, u.name, sentence));
+    if (u.state == turn_state::staged)
+      out.holds.emplace(u.name, units::held(why, u.name, sentence));
   return out;
 }
 
