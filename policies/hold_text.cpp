@@ -41,10 +41,13 @@ shape reason_shape() {
   return either_shape("a reason or {code = …, reason = …}", {text_shape(), std::move(hold)});
 }
 
-reactor::result<rollout_hold> read_hold(const std::string& name, const value& v) {
+namespace {
+
+/// `place()` is where the reason is in the answer.
+template <class Place>
+reactor::result<rollout_hold> read_reason(const Place& place, const value& v) {
   const auto wrong = [&](std::string_view what) {
-    return reactor::make_fault(reactor::errc::malformed, {},
-                               "holds[\"" + one_line(name) + "\"]" + std::string(what));
+    return reactor::make_fault(reactor::errc::malformed, {}, place() + std::string(what));
   };
   if (const std::string* reason = v.if_string()) {
     if (std::string text = one_line(*reason); !text.empty())
@@ -60,6 +63,16 @@ reactor::result<rollout_hold> read_hold(const std::string& name, const value& v)
   hold.reason = one_line(*v.find("reason")->if_string());
   if (hold.reason.empty()) return wrong(".reason: expected a sentence");
   return hold;
+}
+
+}  // namespace
+
+reactor::result<rollout_hold> read_hold(const std::string& name, const value& v) {
+  return read_reason([&] { return "holds[\"" + one_line(name) + "\"]"; }, v);
+}
+
+reactor::result<rollout_hold> read_only_hold(const value& v) {
+  return read_reason([] { return std::string("hold"); }, v);
 }
 
 reactor::nanoseconds bounded_wait(double seconds) {

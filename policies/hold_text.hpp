@@ -21,6 +21,8 @@ shape reason_shape();
 /// A value of that shape, as the reason of `name` among the holds. Errors: errc::malformed with the
 /// place in the answer.
 reactor::result<rollout_hold> read_hold(const std::string& name, const value& v);
+/// The same of an answer's `hold`, where there is one at most.
+reactor::result<rollout_hold> read_only_hold(const value& v);
 /// A policy that asks to be looked at every few milliseconds only burns time; the longest wait
 /// bounds a typing error.
 reactor::nanoseconds bounded_wait(double seconds);

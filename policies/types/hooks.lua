@@ -830,6 +830,32 @@
 ---@field holds? table<string, string|windlass.hold> who must not begin it now, and why; nil: everybody may, as far as the policy goes
 ---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
 
+---@class windlass.fleet_chart
+---@field kind string FleetChart
+---@field namespace string
+---@field name string
+---@field labels table<string, string>
+---@field annotations table<string, string> those of fleet.windlass.dev
+---@field chart windlass.source_of_a_chart
+---@field release string its name on the clusters
+---@field target_namespace string on the clusters
+---@field config table<string, table<string, string>> texts of the ConfigMaps of `valuesFrom`, by ConfigMap and key; no Secret's
+---@field values table<string, any> merged so far: those of the ConfigMaps, then the object's own
+
+---@class windlass.source_of_a_chart
+---@field repository string http://, https:// or oci://
+---@field name string
+---@field version string as the object says: exact, a range, or empty for the newest stable one
+
+---@class windlass.cluster_of_a_chart
+---@field name string
+---@field labels table<string, string> of the cluster's Secret at home
+---@field kubernetes string version of its API servers, such as v1.33.1; empty: unknown
+
+---@class (exact) windlass.chart_values
+---@field values? table<string, any> merged over `chart.values`, 256 KiB of JSON at most; Secrets of `valuesFrom` are merged over them. nil: none
+---@field hold? string|windlass.hold why the chart must wait on this cluster, which keeps the release that it has; nil: it need not
+
 ---@class (exact) windlass.family.compose
 ---@field related? fun(parent: windlass.composed_object): windlass.related_objects what else does the answer for this custom resource depend on?
 ---@field sync? fun(parent: windlass.composed_object, related: table<string, windlass.composed_object>, children: table<string, windlass.composed_object>, files: windlass.data_files, now: windlass.time): windlass.composition which objects should exist for this custom resource, and what does it report?
@@ -840,6 +866,7 @@
 
 ---@class (exact) windlass.family.fleet
 ---@field revision? fun(object: windlass.fleet_object, clusters: windlass.member[], now: windlass.time): windlass.consent which clusters must not begin this revision now, and why?
+---@field values? fun(chart: windlass.fleet_chart, cluster: windlass.cluster_of_a_chart, now: windlass.time): windlass.chart_values which values has this chart on this cluster, beside those that the object says?
 
 ---@class (exact) windlass.family.release
 ---@field map? fun(question: windlass.map_question): windlass.image_names what is the OS image of these pools called?

@@ -6,6 +6,7 @@
 #include "compose/rules/question.hpp"
 #include "policies/disruption.hpp"
 #include "policies/fleet_revision.hpp"
+#include "policies/fleet_values.hpp"
 #include "policies/hold_text.hpp"
 #include "policies/host/host.hpp"
 #include "policies/versions.hpp"
@@ -109,6 +110,12 @@ const std::map<std::string, asker>& askers() {
       auto q = std::make_shared<policies::fleet_question>();
       subject anyone;
       auto answer = co_await policies::ask_revision(packs, std::move(anyone), q, noon);
+      co_return policies::outcome_of(answer);
+    };
+    m["fleet.values"] = [](host& packs) -> awaitable<verdict> {
+      auto q = std::make_shared<policies::chart_values_question>();
+      subject anyone;
+      auto answer = co_await policies::ask_values(packs, std::move(anyone), q, noon);
       co_return policies::outcome_of(answer);
     };
     m["compose.sync"] = compose_asker("compose.sync", &policies::compose::read_answer);
@@ -254,6 +261,12 @@ std::vector<row> bad_answers() {
       {"fleet.revision", "{ holds = { w = { code = 'a b', reason = 'x' } } }", "code: expected"},
       {"fleet.revision", "{ holds = { w = 'not yet' } }", "there is no cluster 'w'"},
       {"fleet.revision", "{ look_again = -1 }", "look_again: expected"},
+      {"fleet.values", "{ values = { 1, 2 } }", "values: expected a table of values by name"},
+      {"fleet.values", "{ values = { a = { 1, x = 2 } } }", "values.a: mixes list entries"},
+      {"fleet.values", "{ values = { a = 1/0 } }", "values.a: is not a finite number"},
+      {"fleet.values", "{ values = { a = ('x'):rep(262144) } }", "bytes of JSON, more than 262144"},
+      {"fleet.values", "{ hold = '' }", "hold: expected a sentence"},
+      {"fleet.values", "{ hold = { code = 'a b', reason = 'x' } }", "hold.code: expected"},
       {"compose.sync",
        "{ children = { { object = { apiVersion = 'v1', kind = 'Pod', metadata = { name = 'a' } } } "
        "} "
@@ -290,7 +303,8 @@ std::vector<row> bad_answers() {
       {"train.sources", "{ known = 'yes' }", "known"}};
   for (const policies::hook& h : *all_hooks())
     for (const char* answer : {"nil", "42", "'x'", "{ nonsense = 1 }", "{ 1, 2 }", "error"})
-      all.push_back({h.name, answer, ""});
+      if (h.name != "fleet.values" || answer != std::string_view("nil"))  // which is "nothing"
+        all.push_back({h.name, answer, ""});
   return all;
 }
 
@@ -307,11 +321,13 @@ TEST(AnswersOfPacks, AreJudgedByOneFunctionInEachPlace) {
 }
 
 TEST(AnswersOfPacks, ThatAreGoodPassEveryJudge) {
-  const std::map<std::string, std::string> good = {
+  const std::multimap<std::string, std::string> good = {
       {"rollout.plan", "{ start = {}, holds = { w = { code = 'Later', reason = 'later' } } }"},
       {"disruption.admit", "{ admit = false, reason = 'not now', code = 'Later' }"},
       {"versions.resolve", "{ version = '1.0.0', reason = 'the newest' }"},
       {"fleet.revision", "{ look_again = 60 }"},
+      {"fleet.values", "nil"},
+      {"fleet.values", "{ values = { a = {} }, hold = 'later' }"},
       {"compose.sync",
        "{ children = { { object = { apiVersion = 'v1', kind = 'ConfigMap', metadata = { name = "
        "'a', "

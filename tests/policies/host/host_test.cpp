@@ -2,6 +2,7 @@
 #include "policies/host/host.hpp"
 
 #include "policies/disruption.hpp"
+#include "policies/fleet_values.hpp"
 #include "policies/versions.hpp"
 #include "reactor/turn.hpp"
 #include "releases/rules/hooks.hpp"
@@ -549,7 +550,7 @@ TEST(PolicyHost, RefusesTwoPacksOfOneName) {
 }
 
 TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
-  hook_list all{versions_hook(), rollout_hook(), disruption_hook()};
+  hook_list all{versions_hook(), rollout_hook(), disruption_hook(), fleet_values_hook()};
   add_release_hooks(all);
   const auto hooks = std::make_shared<const hook_list>(std::move(all));
   reactor::loop l(reactor::loop::mode::simulated, 1);
