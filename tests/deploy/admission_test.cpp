@@ -65,7 +65,7 @@ void each_schema(const json::object& schema, const std::string& path, bool field
 
 void each_schema(const look& f) {
   const auto all = shipped_crds();
-  EXPECT_EQ(all.size(), 10u);
+  EXPECT_EQ(all.size(), 11u);
   for (const json::object& crd : all)
     for (const json::value& version : crd.at("spec").at("versions").as_array())
       each_schema(version.at("schema").at("openAPIV3Schema").as_object(),
@@ -160,7 +160,9 @@ TEST_F(Crds, RefuseAtAdmissionWhatTheControllerRefuses) {
       const json::object& row = v.as_object();
       const std::string what(row.at("what").as_string()), kind(row.at("kind").as_string());
       json::object body{{"apiVersion", api_version_of(kind)}, {"kind", kind}};
-      body["metadata"] = json::object{{"name", "tried"}};
+      const json::value* called = row.if_contains("name");
+      const std::string name(called ? called->as_string() : "tried");
+      body["metadata"] = json::object{{"name", name}};
       body["spec"] = row.at("spec");
       json::object as_written = body;
       for (const char* key : {"uid", "resourceVersion"})
@@ -170,7 +172,7 @@ TEST_F(Crds, RefuseAtAdmissionWhatTheControllerRefuses) {
       auto made = co_await client.create(to_make, ns, std::move(body));
       if (row.at("refused").is_null()) {
         EXPECT_TRUE(made) << what << ": " << (made ? "" : made.error().message());
-        k8s::object_key key{ns, "tried"};
+        k8s::object_key key{ns, name};
         k8s::delete_options now;
         if (made) (void)co_await client.remove(to_make, std::move(key), std::move(now));
       } else {
@@ -184,10 +186,35 @@ TEST_F(Crds, RefuseAtAdmissionWhatTheControllerRefuses) {
       }
       if ((kind != "BootcNodePool" && kind != "FleetPool") || row.contains("unread")) continue;
       // A server may be stricter; what it lets in is never refused afterwards.
-      const std::string said = kind == "FleetPool" ? refused_by_fleet(as_written)
-                                                   : refused_by_controller(as_written);
+      const std::string said =
+          kind == "FleetPool" ? refused_by_fleet(as_written) : refused_by_controller(as_written);
       if (row.contains("stricter")) continue;
       EXPECT_EQ(said.empty(), row.at("refused").is_null()) << what << ": " << said;
+    }
+  });
+}
+
+TEST_F(Crds, RefuseToMoveAReleaseOfAFleetChart) {
+  for (json::object& crd : shipped_crds()) api.put(std::move(crd));
+  api.put(json::parse(R"({"apiVersion":"fleet.windlass.dev/v1alpha1","kind":"FleetChart",
+    "metadata":{"name":"web","namespace":"default"},"spec":{"clusters":{"selector":{}},
+    "chart":{"repository":"https://charts.example.com","name":"web"},"namespace":"shop"}})")
+              .as_object());
+  on_server([&](k8s::client& client) -> reactor::awaitable<void> {
+    const std::pair<const char*, const char*> steps[] = {
+        {R"({"spec":{"namespace":"other"}})", "spec.namespace cannot be changed"},
+        {R"({"spec":{"release":"other"}})", "spec.release cannot be changed"},
+        {R"({"spec":{"release":"web"}})", ""},  // as it is called anyway
+        {R"({"spec":{"release":null}})", ""},
+        {R"({"spec":{"chart":{"version":"2.0.0"}}})", ""}};
+    for (const auto& [patch, why] : steps) {
+      k8s::object_key key{"default", "web"};
+      json::object body = json::parse(patch).as_object();
+      k8s::resource kind = resource_of("FleetChart");
+      auto done = co_await client.merge_patch(std::move(kind), std::move(key), std::move(body));
+      const std::string said = done ? "" : done.error().message();
+      EXPECT_EQ(done.has_value(), *why == '\0') << patch << ": " << said;
+      EXPECT_NE(said.find(why), std::string::npos) << patch << ": " << said;
     }
   });
 }

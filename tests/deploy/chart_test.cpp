@@ -62,6 +62,7 @@ std::map<fs::path, std::string> made_files() {
     one("daemon", name, "");
   one("components/releases", "releases", "releases.enabled=true");
   one("components/fleetpools", "fleetpools", "fleetPools.enabled=true");
+  one("components/fleetcharts", "fleetcharts", "fleetPools.enabled=true,fleetCharts.enabled=true");
   one("components/compose", "compose", "compose.enabled=true");
   one("components/trustee", "trustee", "trustee.enabled=true");
   one("components/tenants", "tenants", "tenants.enabled=true");
@@ -235,6 +236,31 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {"resources: [fleetpools]"},
        {"CustomResourceDefinition"}},
       {{"fleetPools.enabled=true,controller.enabled=false"}, {}, {"fleet.windlass.dev"}},
+      {{"fleetCharts.enabled=true"},
+       {"- --apis=bootc,fleetcharts\n", "name: fleetcharts.fleet.windlass.dev",
+        "name: fleetgrants.fleet.windlass.dev", "resources: [fleetcharts/status]",
+        "resources: [fleetgrants]", "resources: [controllerrevisions]",
+        "name: bootc-operator-fleetchart-values\n  namespace: bootc-operator\n",
+        "resources: [configmaps, secrets]", "windlass.dev/fleet-charts: \"true\"",
+        "windlass-placed-f, windlass-fleet]", "- --reserved-namespaces=bootc-operator-daemon\n",
+        "name: bootc-operator-fleetcharts\n", "name: bootc-operator-service-limits\n"},
+       {"name: fleetpools.fleet.windlass.dev", "--chart-repo", "- --notes-namespace"}},
+      {{"fleetCharts.enabled=true,fleet.namespace=clusters,fleetCharts.namespaces={team-a,"
+        "clusters}"},
+       {"name: bootc-operator-fleetchart-values\n  namespace: clusters\n",
+        "name: bootc-operator-fleetchart-values\n  namespace: team-a\n"},
+       {"name: bootc-operator-fleetchart-values\n  namespace: bootc-operator\n"}},
+      {{"fleetCharts.enabled=true,crds.install=false"},
+       {"resources: [fleetcharts]"},
+       {"CustomResourceDefinition"}},
+      {{"fleetCharts.enabled=true,controller.enabled=false,daemon.enabled=false"},
+       {"name: bootc-operator-fleetcharts\n", "name: bootc-operator-fleetcharts-contents\n",
+        "windlass-placed-f, windlass-fleet]", "name: bootc-operator-service-limits\n"},
+       {"fleet.windlass.dev", "controllerrevisions", "fleetchart-values", "kind: Deployment\n"}},
+      {{"fleetCharts.enabled=true,fleetPools.enabled=true"},
+       {"- --apis=bootc,fleetpools,fleetcharts\n", "name: fleetpools.fleet.windlass.dev",
+        "name: fleetcharts.fleet.windlass.dev"},
+       {}},
       {{"serviceMonitor.enabled=true"},
        {"kind: ServiceMonitor", "interval: 30s"},
        {"PrometheusRule", "grafana_dashboard"}},
@@ -360,6 +386,7 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
            {"releases.enabled=1", "enabled"},
            {"compose.enabled=yes", "enabled"},
            {"tenants.enabled=on", "enabled"},
+           {"fleetCharts.namespaces={Team}", "namespaces"},
            {"tenants.chart.repo=charts", "repo"},
            {"serviceMonitor.interval=often", "interval"},
            {"prometheusRule.interval=30s", "interval"},

@@ -309,7 +309,9 @@ std::vector<combination> combinations() {
        {"pullSecrets={pull},controller.policies=rules,tenants.enabled=true,watchCluster.secretName="
         "home,releases.enabled=true"}});
   times({{""}, {"trustee.enabled=true"}});
-  times({{""}, {"tenants.enabled=true,kryptondeployments.enabled=true,compose.enabled=true"}});
+  times({{""},
+         {"tenants.enabled=true,kryptondeployments.enabled=true,compose.enabled=true,"
+          "fleetPools.enabled=true,fleetCharts.enabled=true,fleetCharts.namespaces={team-b}"}});
   return all;
 }
 
@@ -337,10 +339,13 @@ TEST(RightsGraph, LeadsFromNoNodeToAnotherClusterAndFromNoTenantToThisOne) {
       for (const std::string& goal : {another_cluster, cluster_admin, all_nodes})
         EXPECT_EQ(joined(ways.way(who, goal)), "") << c.values;
     for (const rbac::object_ptr& o : what.of_kind("Role")) {
-      // Only the service reads all Secrets of the kubeconfigs' namespace, and its Role says so.
+      // Only the service reads all Secrets of a namespace: that of the kubeconfigs, and those that
+      // have values of FleetCharts. Its Roles say so.
       const std::string text = json::serialize(*o);
       const std::string name = name_of(o);
-      if (text.find("\"secrets\"") == text.npos || name == "bootc-operator-fleet") continue;
+      if (text.find("\"secrets\"") == text.npos || name == "bootc-operator-fleet" ||
+          name == "bootc-operator-fleetchart-values")
+        continue;
       EXPECT_NE(text.find("\"resourceNames\""), text.npos) << c.values << ": Role " << name;
     }
   }

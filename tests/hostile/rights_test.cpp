@@ -46,7 +46,8 @@ protected:
         "--set",
         "image.registry=registry.example.com,namespace.create=true,releases.enabled=true,trustee."
         "enabled=true,tenants.enabled=true,"
-        "kryptondeployments.enabled=true,controller.policies=rules,pullSecrets={pull}"};
+        "kryptondeployments.enabled=true,controller.policies=rules,pullSecrets={pull},"
+        "fleetPools.enabled=true,fleetCharts.enabled=true"};
     const helm::command_result chart = helm::run_command(words);
     EXPECT_EQ(chart.exit_code, 0) << chart.err;
     put_all(chart.out, "chart");

@@ -9,7 +9,7 @@ import json, os, pathlib, subprocess, time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 KUBECTL = [os.path.join(os.environ["KUBEBUILDER_ASSETS"], "kubectl"), "--kubeconfig", os.environ.get("WINDLASS_LIVE_OWN_KUBECONFIG") or os.environ["WINDLASS_LIVE_KUBECONFIG"]]
 GROUPS = {"BootcNodePool": "node.bootc.dev", "BootcNode": "node.bootc.dev", "TrusteeConfig": "confidentialcontainers.org", "KryptonDeployment": "mesh.openkcm.io",
-          "FleetPool": "fleet.windlass.dev", "FleetGrant": "fleet.windlass.dev"}
+          "FleetPool": "fleet.windlass.dev", "FleetChart": "fleet.windlass.dev", "FleetGrant": "fleet.windlass.dev"}
 CRDS = sorted((ROOT / "deploy/crds").rglob("*.yaml"))
 
 
@@ -18,7 +18,7 @@ def kubectl(*arguments, given=None):
 
 
 def made(row):
-    body = {"apiVersion": f"{GROUPS[row['kind']]}/v1alpha1", "kind": row["kind"], "metadata": {"name": "tried"}, "spec": row["spec"]}
+    body = {"apiVersion": f"{GROUPS[row['kind']]}/v1alpha1", "kind": row["kind"], "metadata": {"name": row.get("name", "tried")}, "spec": row["spec"]}
     return kubectl("create", "--dry-run=server", "-f", "-", given=json.dumps(body))
 
 

@@ -17,7 +17,7 @@ VALUES = ["image.registry=a/b", "namespace.create=true", "serviceMonitor.enabled
           "image.repository=r.example.com/w,image.tag=edge", "image.digest=sha256:" + "a" * 64, "name=windlass,controller.replicas=3",
           "imagePullSecrets[0].name=pull,commonLabels.a=b,podLabels.c=d,podAnnotations.e=f", "controller.extraArgs[0]=--policies=/p,controller.affinity.nodeAffinity.x=y",
           "networkPolicy.enabled=false,podDisruptionBudget.enabled=false", "daemon.enable=false", "controller.replicas=many",
-          "tenants.enabled=true,serviceLimits.namespaces={a,b},fleet.namespace=clusters", "daemon.namespace=n,daemon.createNamespace=false,pullSecrets={p,q},networkPolicy.metricsFrom=null"]
+          "tenants.enabled=true,serviceLimits.namespaces={a,b},fleet.namespace=clusters", "fleetPools.enabled=true,fleetCharts.enabled=true,fleetCharts.namespaces={a,b},fleet.namespace=clusters", "fleetCharts.enabled=true,controller.enabled=false", "daemon.namespace=n,daemon.createNamespace=false,pullSecrets={p,q},networkPolicy.metricsFrom=null"]
 
 
 def said(command):

@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 KUBECONFIG = os.environ["WINDLASS_LIVE_OWN_KUBECONFIG"]
 KUBECTL = [str(pathlib.Path(os.environ["KUBEBUILDER_ASSETS"]) / "kubectl"), "--kubeconfig", KUBECONFIG]
-VALUES = "namespace.create=true,releases.enabled=true,trustee.enabled=true,tenants.enabled=true,kryptondeployments.enabled=true,controller.policies=rules,pullSecrets={pull}"
+VALUES = "namespace.create=true,releases.enabled=true,trustee.enabled=true,tenants.enabled=true,kryptondeployments.enabled=true,controller.policies=rules,pullSecrets={pull},fleetPools.enabled=true,fleetCharts.enabled=true"
 ACCOUNTS = {"tenant": ("team", "boss"), "daemon": ("bootc-operator-daemon", "bootc-operator-daemon"), "service": ("bootc-operator", "bootc-operator-controller-manager")}
 DEFAULT_GRANTS = {"system:discovery": ["authenticated"], "system:public-info-viewer": ["authenticated", "unauthenticated"]}
 NODE = "n2"  # of the daemon's pod: the table speaks for n1

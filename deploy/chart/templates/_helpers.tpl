@@ -173,7 +173,7 @@ rules: []
 {{- end }}
 
 {{/* What the service placed is noted in 16 ConfigMaps of its namespace, where the users of workload namespaces cannot write: `of` is the
-API that places it, `root` the chart. */}}
+API that places it, `root` the chart, `more` further ConfigMaps. */}}
 {{- define "windlass.notes" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -185,7 +185,7 @@ metadata:
 rules:
   - apiGroups: [""]
     resources: [configmaps]
-    resourceNames: [{{ range $i, $part := splitList "" "0123456789abcdef" }}{{ if $i }}, {{ end }}windlass-placed-{{ $part }}{{ end }}]
+    resourceNames: [{{ range $i, $part := splitList "" "0123456789abcdef" }}{{ if $i }}, {{ end }}windlass-placed-{{ $part }}{{ end }}{{ range .more }}, {{ . }}{{ end }}]
     verbs: [get, patch]
   - apiGroups: [""]
     resources: [configmaps]
