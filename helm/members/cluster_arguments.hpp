@@ -22,8 +22,9 @@ struct cluster_arguments {
   std::vector<std::string> pull_secrets;  // add: names that pools may use
   reactor::nanoseconds token_life = std::chrono::hours(24 * 30);
   bool no_daemon = false;
-  bool tenants = false;    // add: with the rights that releases of Tenants take
-  bool take_over = false;  // add: from the original bootc-operator
+  bool tenants = false;       // add: with the rights that releases of Tenants take
+  bool fleet_charts = false;  // add: and those of FleetCharts
+  bool take_over = false;     // add: from the original bootc-operator
   bool delete_crds = false;
   bool dry_run = false;
   bool yes = false;

@@ -34,9 +34,12 @@ secret_place place_of(const cluster_arguments& a) {
 }
 
 member_settings settings_of(const cluster_arguments& a) {
-  return {a.member_ns, a.image,
+  return {a.member_ns,
+          a.image,
           a.no_daemon ? member_settings::daemons::no : member_settings::daemons::yes,
-          a.tenants ? member_settings::tenants::yes : member_settings::tenants::no, a.pull_secrets};
+          a.tenants ? member_settings::tenants::yes : member_settings::tenants::no,
+          a.fleet_charts ? member_settings::fleet_charts::yes : member_settings::fleet_charts::no,
+          a.pull_secrets};
 }
 
 /// The context of a person's kubeconfig: the file that --member-kubeconfig names, else home's.
@@ -144,7 +147,9 @@ int remove(reactor::loop& l, const cluster_arguments& a, k8s::connection home) {
     wanted.member = std::move(*member);
   }
   wanted.install = settings_of(a);
-  wanted.install.of_tenants = member_settings::tenants::yes;  // what it may have been given
+  // What it may have been given.
+  wanted.install.of_tenants = member_settings::tenants::yes;
+  wanted.install.of_fleet_charts = member_settings::fleet_charts::yes;
   wanted.crds = a.delete_crds ? removal_request::kinds::remove : removal_request::kinds::keep;
   wanted.at = place_of(a);
   removal change(l, std::move(home), std::move(wanted));
@@ -291,6 +296,8 @@ void declare_add(flags& f, cluster_arguments& to) {
       .takes("REF");
   f.on("--tenants", to.tenants,
        "also the rights that releases of Tenants take there (docs/tenants.md)");
+  f.on("--fleet-charts", to.fleet_charts,
+       "also the rights that releases of FleetCharts take there (docs/fleet-charts.md)");
   f.value(
        "--pull-secret", to.pull_secrets,
        "a Secret in the member's namespace that pools may name as pull secret; may be given more "

@@ -80,6 +80,9 @@ helm::value values_of(const member_settings& s) {
   helm::value::map_type tenants;
   tenants["enabled"] = s.of_tenants == member_settings::tenants::yes;
   all["tenants"] = helm::value(std::move(tenants));
+  helm::value::map_type charts;
+  charts["enabled"] = s.of_fleet_charts == member_settings::fleet_charts::yes;
+  all["fleetCharts"] = helm::value(std::move(charts));
   all["controller"] = helm::value(std::move(controller));
   all["namespace"] = helm::value(std::move(ns));
   all["daemon"] = helm::value(std::move(daemon));

@@ -18,6 +18,8 @@ struct member_settings {
   enum class daemons { yes, no } with = daemons::yes;
   /// The rights that releases of Tenants take there.
   enum class tenants { no, yes } of_tenants = tenants::no;
+  /// The same of FleetCharts.
+  enum class fleet_charts { no, yes } of_fleet_charts = fleet_charts::no;
   /// Names of the Secrets in `ns` that pools may name as pull secrets.
   std::vector<std::string> pull_secrets = {};
   /// home: with the service itself.

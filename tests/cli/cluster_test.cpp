@@ -794,18 +794,23 @@ TEST(MemberObjects, AreTheChartsWithoutItsService) {
   for (const member_object& o : *without) EXPECT_NE(o.what.kind, "DaemonSet");
 }
 
-TEST(MemberObjects, HaveTheRightsOfTenantsWhereSomebodyAsksForThem) {
-  const auto has = [](const member_settings& s) {
+TEST(MemberObjects, HaveTheRightsOfTenantsAndFleetChartsWhereTheyAreAskedFor) {
+  const auto has = [](const member_settings& s, const std::string& role) {
     const auto objects = member_objects(s);
     EXPECT_TRUE(objects);
-    return objects && std::ranges::any_of(*objects, [](const member_object& o) {
-             return o.what.kind == "ClusterRole" && o.key.name == "bootc-operator-tenants";
+    return objects && std::ranges::any_of(*objects, [&](const member_object& o) {
+             return o.what.kind == "ClusterRole" && o.key.name == role;
            });
   };
   member_settings s;
-  EXPECT_FALSE(has(s));
+  EXPECT_FALSE(has(s, "bootc-operator-tenants"));
+  EXPECT_FALSE(has(s, "bootc-operator-fleetcharts"));
   s.of_tenants = member_settings::tenants::yes;
-  EXPECT_TRUE(has(s));
+  EXPECT_TRUE(has(s, "bootc-operator-tenants"));
+  EXPECT_FALSE(has(s, "bootc-operator-fleetcharts"));
+  s.of_fleet_charts = member_settings::fleet_charts::yes;
+  EXPECT_TRUE(has(s, "bootc-operator-fleetcharts"));
+  EXPECT_FALSE(has(s, "bootc-operator-fleetcharts-home")) << "that is home's";
 }
 
 TEST(MemberObjects, RefuseWhatMeansNothing) {
