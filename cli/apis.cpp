@@ -5,6 +5,7 @@
 #include "bootc/api.hpp"
 #include "compose/api.hpp"
 #include "fleetwide/api.hpp"
+#include "fleetwide/charts/api.hpp"
 #include "helm/tenants/api.hpp"
 #include "helm/tenants/home/deployments_api.hpp"
 #include "helm/upgrades/gated_api.hpp"
@@ -18,6 +19,7 @@ std::vector<units::api> apis() {
       ::releases::api(),
       ::compose::api(),
       fleetwide::pools(),
+      fleetwide::charts(),
       helm::tenants::api(),
       helm::tenants::deployments(),
   };

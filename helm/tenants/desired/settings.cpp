@@ -116,7 +116,8 @@ void compare_with_krypton(Setting& one, std::string_view name, Value theirs, std
 }
 
 const std::vector<std::string> of_both = {"tenants", "kryptondeployments"},
-                               of_tenants = {"tenants"}, of_regions = {"kryptondeployments"};
+                               of_tenants = {"tenants"}, of_regions = {"kryptondeployments"},
+                               of_releases = {"tenants", "kryptondeployments", "fleetcharts"};
 
 /// Flags of the chart and of where it goes.
 void declare_chart(app::flags& f, told_settings& to) {
@@ -152,12 +153,12 @@ void declare_chart(app::flags& f, told_settings& to) {
       .takes("N")
       .from_to(1, most_concurrent)
       .group("Tenants")
-      .of(of_both);
+      .of(of_releases);
   f.value("--max-concurrent-helm", to.in_all, "the same on all clusters together (default: 16)")
       .takes("N")
       .from_to(1, most_concurrent)
       .group("Tenants")
-      .of(of_both);
+      .of(of_releases);
   text(
       "--max-failures", to.max_failures,
       "Tenants in Error on clusters of earlier waves (label mesh.openkcm.io/wave of their Secrets) "
@@ -169,9 +170,11 @@ void declare_chart(app::flags& f, told_settings& to) {
        of_tenants)
       .check(problem_with_soak);
   const auto on = [&](const char* name, app::sourced<bool>& value, const char* about) {
-    return f.on(name, value, about).group("Tenants").of(of_both);
+    return f.on(name, value, about).group("Tenants").of(of_releases);
   };
-  on("--chart-install-crds", to.install_crds, "add installCRDs: true to the chart's values");
+  f.on("--chart-install-crds", to.install_crds, "add installCRDs: true to the chart's values")
+      .group("Tenants")
+      .of(of_both);
   f.on("--self-cluster,!--no-self-cluster", to.self_cluster,
        "home is one of the clusters, by the Secret self-cluster that is kept there (default: "
        "where tenants is named, but not with --fleet secrets)")
@@ -180,30 +183,30 @@ void declare_chart(app::flags& f, told_settings& to) {
   on("--allow-secret-lookup", to.secret_lookup,
      "lookup in the chart reads Secrets of every namespace, not of its release's alone");
   on("--allow-system-namespaces", to.system_namespaces,
-     "Tenants and KryptonDeployments may be called like namespaces of the system or the fleet: "
-     "default, kube-*, openshift-*, --namespace");
+     "releases may go to namespaces of the system or the fleet: default, kube-*, openshift-*, "
+     "--namespace");
   text("--notes-namespace", to.notes_ns,
        "namespace on each cluster in which the service notes what it placed, writable for no user "
        "of a workload namespace (default: bootc-operator)",
-       "NAMESPACE", of_both);
+       "NAMESPACE", of_releases);
   text("--records-namespace", to.records_ns,
        "namespace on each cluster that keeps the records of all releases (default: each beside its "
        "release, where stock helm looks)",
-       "NAMESPACE", of_both);
+       "NAMESPACE", of_releases);
   text("--reserved-namespaces", to.reserved_namespaces,
-       "namespaces that no Tenant and no KryptonDeployment gets, with commas, beside those of the "
+       "namespaces that no release gets, with commas, beside those of the "
        "notes, the records and the daemons (--notes-namespace with -daemon behind it)",
-       "NAMESPACE,…", of_both);
+       "NAMESPACE,…", of_releases);
 }
 
 void declare_variables(app::flags& f, told_settings& to) {
   f.variable("ALLOW_CHART_SKIP", to.chart_skip, of_both);
-  f.variable("KRYPTON_CHECK_INTERVAL", to.check_interval, of_both);
-  f.variable("HELM_DRIVER", to.driver, of_both);
-  f.variable("HELM_MAX_HISTORY", to.max_history, of_both);
-  f.variable("HELM_REPOSITORY_CONFIG", to.repository_config, of_both);
-  f.variable("HELM_REPOSITORY_CACHE", to.repository_cache, of_both);
-  f.variable("HELM_REGISTRY_CONFIG", to.registry_config, of_both);
+  f.variable("KRYPTON_CHECK_INTERVAL", to.check_interval, of_releases);
+  f.variable("HELM_DRIVER", to.driver, of_releases);
+  f.variable("HELM_MAX_HISTORY", to.max_history, of_releases);
+  f.variable("HELM_REPOSITORY_CONFIG", to.repository_config, of_releases);
+  f.variable("HELM_REPOSITORY_CACHE", to.repository_cache, of_releases);
+  f.variable("HELM_REGISTRY_CONFIG", to.registry_config, of_releases);
 }
 
 }  // namespace

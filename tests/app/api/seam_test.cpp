@@ -417,7 +417,7 @@ TEST_F(Seam, ItsNameIsKnownToApisAndUnknownOnesAreAnswered) {
   EXPECT_TRUE(parse("toys"));
   const app::parse_outcome wrong = parse("dolls");
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,fleetpools,tenants,kryptondeployments,toys"),
+  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,fleetpools,fleetcharts,tenants,kryptondeployments,toys"),
             std::string::npos)
       << wrong.err;
 }
