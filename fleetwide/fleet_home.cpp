@@ -216,7 +216,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
     co_return k8s::await_change();
   }
   count(at);
-  fleet_status s = status_after(p, at.world, at.plan, at.world.now);
+  fleet_status s = status_after(p, at.world, at.plan, words_.holds);
   s.retried = std::string(p.meta.annotations.get(names::retry));
   if (s.retried != p.status.retried && !at.plan.notes_failure) s.failed_digest.clear();
   s.available_digest = at.available;

@@ -107,6 +107,7 @@ protected:
     std::vector<std::string> asked_at;  // the field whose writer asked for a revision
     std::string_view removes, lets_go;  // a deed, for people
     std::span<const units::condition_kind> conditions;
+    std::span<const units::hold_kind> holds;
   };
   fleet_home(k8s::engagement& on, options o, words w);
 

@@ -4,6 +4,7 @@
 #include "fleetwide/fleet_members.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/conditions.hpp"
+#include "fleetwide/plan/holds.hpp"
 #include "fleetwide/plan/pool_sight.hpp"
 
 #include <boost/json.hpp>
@@ -31,7 +32,8 @@ pool_home::pool_home(k8s::engagement& on, options o)
                      .asked_at = {"spec", "image", "ref"},
                      .removes = "delete the pool",
                      .lets_go = "take our marks off the pool",
-                     .conditions = fleet_conditions}) {
+                     .conditions = fleet_conditions,
+                     .holds = hold_code::of_members}) {
   start();
 }
 

@@ -29,6 +29,28 @@ constexpr std::size_t most_effective = 4'096, most_contents = 1'024;
 /// Of the ConfigMaps that one FleetChart names, in all: a revision keeps them.
 constexpr std::size_t most_config_bytes = 256 * 1024;
 
+/// Of every fleet object, and of charts.
+std::span<const units::hold_kind> all_holds() {
+  static const std::vector<units::hold_kind> all = [] {
+    std::vector<units::hold_kind> out(hold_code::of_members.begin(), hold_code::of_members.end());
+    out.insert(out.end(), hold_code::of_charts.begin(), hold_code::of_charts.end());
+    return out;
+  }();
+  return all;
+}
+
+/// The release is as it was when it was noted as done, and nothing was found amiss since.
+bool is_as_noted(const chart_members::seen& s) {
+  return s.newest.name == s.note->record && s.newest.version == s.note->version &&
+         s.note->hold.empty();
+}
+
+units::hold hold_of_note(const chart_note& n) {
+  for (const units::hold_kind& k : hold_code::of_charts)
+    if (k.code == n.hold) return units::held(k, {}, n.why);
+  return units::held(hold_code::drifted, {}, n.why);
+}
+
 /// "a → b → a", or empty: what an object needs leads back to it.
 std::string cycle_from(const std::string& name,
                        const std::map<std::string, std::vector<std::string>>& needs) {
@@ -65,7 +87,8 @@ chart_home::chart_home(k8s::engagement& on, chart_options o)
                      .asked_at = {"spec", "chart", "version"},
                      .removes = "uninstall the release",
                      .lets_go = "leave the release and forget it",
-                     .conditions = chart_conditions}),
+                     .conditions = chart_conditions,
+                     .holds = all_holds()}),
       supply_(o.charts),
       sources_(on.loop(), on.api(), options_.limits, on.log(),
                [this](const values_objects::key& changed) {
@@ -144,8 +167,8 @@ awaitable<void> chart_home::fetch(k8s::object_key key, helm::placed::chart_coord
   controller_.add(key);
 }
 
-/// A range stays what its revision found it to be while that revision is on its way, and while
-/// nothing else is known.
+/// A version stays what its revision found it to be while that revision is on its way, unless a
+/// person asks to try it again, and while nothing else is known.
 revision_content chart_home::content_wanted(const fleet_object& p) const {
   std::map<std::string, std::string> secrets;
   for (const auto& k : sources_of(p))
@@ -158,7 +181,8 @@ revision_content chart_home::content_wanted(const fleet_object& p) const {
   }
   const revision_content* now = content_of(p.status.digest, p);
   const bool is_under_way =
-      !p.status.history.empty() && p.status.history.back().outcome == outcome::rolling;
+      !p.status.history.empty() && p.status.history.back().outcome == outcome::rolling &&
+      p.meta.annotations.get(names::retry) == p.status.retried;
   if (now && now->ref == p.ref && (version.empty() || is_under_way)) {
     const std::size_t at = now->image_digest.find('@');
     const std::string held = at == std::string::npos ? "" : now->image_digest.substr(at + 1);
@@ -370,6 +394,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   is.has = member::owner::ours;
   is.is_going = seen.goes;
   is.waits = seen.hold;
+  if (!is.waits && is_mine && !seen.note->hold.empty()) is.waits = hold_of_note(*seen.note);
   if (is.waits) is.waits->unit = is.cluster;
   is.is = member::progress::moving;
   const std::string noted = is_mine ? seen.note->content : std::string();
@@ -384,8 +409,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
     is.is = member::progress::failed;
     is.message = seen.note->why;
   } else if (seen.note->is == chart_note::state::done) {
-    const bool is_noted =
-        seen.newest.name == seen.note->record && seen.newest.version == seen.note->version;
+    const bool is_noted = is_as_noted(seen);
     if (is_noted || p.chart.drift != chart_spec::on_drift::repair) is.is = member::progress::ready;
     if (is_noted || p.chart.drift == chart_spec::on_drift::ignore) is.waits.reset();
   }
@@ -443,8 +467,7 @@ void chart_home::keep(const fleet_look& at) {
     if (!part || !part->on().is_live()) continue;
     const chart_members::seen seen = part->look(p.claim);
     if (seen.is_ordered || !seen.note) continue;
-    const bool is_noted =
-        seen.newest.name == seen.note->record && seen.newest.version == seen.note->version;
+    const bool is_noted = is_as_noted(seen);
     const bool rests = seen.note->is == chart_note::state::done &&
                        (is_noted || p.chart.drift == chart_spec::on_drift::ignore);
     const revision_content* c = is_wanted ? &at.wanted : content_of(m.digest, p);

@@ -23,13 +23,19 @@ namespace {
 
 constexpr reactor::nanoseconds view_patience = 5s;
 
+bool is_trouble(std::string_view code) {
+  return std::ranges::any_of(hold_code::of_charts, [&](const units::hold_kind& k) {
+    return k.code == code && k.nature == units::hold_nature::trouble;
+  });
+}
+
 std::string slashed(std::string_view ns, std::string_view release) {
   return std::string(ns) + "/" + std::string(release);
 }
 
 }  // namespace
 
-chart_members::keeper::options chart_members::keeper_of(const options& o,
+chart_members::keeper::options chart_members::keeper_of(chart_members* me, const options& o,
                                                         const reactor::logger& log) {
   keeper::options out;
   out.words = {.api_version = names::api_version,
@@ -44,6 +50,7 @@ chart_members::keeper::options chart_members::keeper_of(const options& o,
                .record_doubted = chart_event::record_doubted,
                .failed = setback::operation};
   helm::tenants::set_common_options(out, o, log);
+  out.chart = [me](helm::placed::chart_coordinates c) { return me->chart(std::move(c)); };
   return out;
 }
 
@@ -57,7 +64,7 @@ note_writes::options chart_members::notes_of(chart_members* me, const options& o
 
 chart_members::chart_members(k8s::engagement& on, options o)
     : keeper(on.loop(), note_writes(on.loop(), on.api(), reads_, notes_of(this, o)),
-             keeper_of(o, on.log())),
+             keeper_of(this, o, on.log())),
       on_(on),
       options_(std::move(o)),
       reads_(on.loop(), on.api(), helm::tenants::records_of(options_.wanted()->all)),
@@ -261,6 +268,11 @@ awaitable<chart_members::stepped> chart_members::rest(key_type key, gathered g, 
     if (options_.on_change) options_.on_change(g.is.object->claim());
     co_return out;
   }
+  const chart_order& o = *g.is.object;
+  if (p.hold && o.is_begun() && o.noted->is != chart_note::state::failed &&
+      is_trouble(p.hold->code) &&
+      (o.noted->hold != p.hold->code || o.noted->why != p.hold->sentence))
+    co_await note_hold(key, o, *p.hold);
   if (p.again_in && *p.again_in != helm::placed::nanoseconds::max())
     out.then = k8s::requeue_after(*p.again_in);
   co_return out;
@@ -330,6 +342,13 @@ void chart_members::count(const under_way& me, const chart_plan&, const std::str
   labels["operation"] = helm::placed::word_for(me.what);
   labels["result"] = failure.empty() ? "success" : "failure";
   options_.metrics->get_counter(chart_metrics::operations, std::move(labels)).add();
+}
+
+awaitable<void> chart_members::note_hold(key_type key, chart_order about, units::hold why) {
+  const std::string claim = about.claim();
+  (void)co_await writes_.note_hold(std::move(about), std::move(why.code), std::move(why.sentence));
+  const auto found = orders_.find(key);
+  if (found != orders_.end()) found->second.noted = note_for(claim);
 }
 
 awaitable<void> chart_members::say_failure(key_type key, chart_order about, helm::placed::step,

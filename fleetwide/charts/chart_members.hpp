@@ -84,10 +84,12 @@ public:
 private:
   awaitable<k8s::result<k8s::next>> reconcile(key_type key) override { return pass(key); }
   awaitable<void> begin();
-  static keeper::options keeper_of(const options& o, const reactor::logger& log);
+  static keeper::options keeper_of(chart_members* me, const options& o, const reactor::logger& log);
   static note_writes::options notes_of(chart_members* me, const options& o);
   std::optional<chart_note> note_for(const std::string& claim) const;
   void changed(const std::string& claim);
+  /// What a look from elsewhere has to know stands in the note.
+  awaitable<void> note_hold(key_type key, chart_order about, units::hold why);
   awaitable<helm::placed::supplied_chart> chart(helm::placed::chart_coordinates c);
 
   const chart_order* find_object(const key_type& key) const override;

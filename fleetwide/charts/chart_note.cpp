@@ -23,9 +23,9 @@ std::optional<chart_note> read_note(std::string_view text) {
   auto v = parser.parse(text);
   if (!v) return std::nullopt;
   chart_note n;
-  const auto [object, uid, revision, digest, content, since, state, record, version, why] =
+  const auto [object, uid, revision, digest, content, since, state, record, version, hold, why] =
       v->fields("object", "uid", "revision", "digest", "content", "since", "state", "record",
-                "version", "why");
+                "version", "hold", "why");
   n.object = object.text();
   n.uid = uid.text();
   n.revision = revision.integer();
@@ -37,6 +37,7 @@ std::optional<chart_note> read_note(std::string_view text) {
   n.is = static_cast<chart_note::state>(found - states.begin());
   n.record = record.text();
   n.version = version.text();
+  n.hold = hold.text();
   n.why = why.text();
   return n;
 }
@@ -51,6 +52,7 @@ std::string write_note(const chart_note& n) {
                    {"state", states[static_cast<std::size_t>(n.is)]}};
   if (!n.record.empty()) out["record"] = n.record;
   if (!n.version.empty()) out["version"] = n.version;
+  if (!n.hold.empty()) out["hold"] = n.hold;
   if (!n.why.empty()) out["why"] = n.why.substr(0, most_why_bytes);
   return json::serialize(out);
 }

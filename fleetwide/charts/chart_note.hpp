@@ -23,7 +23,8 @@ struct chart_note {
   std::string since;    // RFC 3339: since when it is in this state
   state is = state::begun;
   std::string record, version;  // done: the newest record of the release, and its version
-  std::string why;              // failed
+  std::string hold;  // begun, done: why it does not go on, or is otherwise now; empty: it is well
+  std::string why;   // failed, and of `hold`
   friend bool operator==(const chart_note&, const chart_note&) = default;
 };
 /// What is no such text is no note.

@@ -134,7 +134,8 @@ private:
   void keep() {
     helm::placed::drift_findings found = w_.drift;
     found.moved = moved();
-    const bool is_noted = o_.noted->record == w_.record && o_.noted->version == w_.record_version;
+    const bool is_noted = o_.noted->record == w_.record && o_.noted->version == w_.record_version &&
+                          o_.noted->hold.empty();
     if (!found.any() && !is_noted)
       return go(step::note_fingerprint, "another writer made the same of it");
     if (!found.any() || o_.drift == chart_spec::on_drift::ignore)

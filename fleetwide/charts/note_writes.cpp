@@ -106,6 +106,14 @@ awaitable<note_writes::written> note_writes::note_failure(chart_order o, std::st
   co_return co_await write(std::move(o), std::move(as));
 }
 
+awaitable<note_writes::written> note_writes::note_hold(chart_order o, std::string code,
+                                                       std::string sentence) {
+  std::optional<chart_note> as = o.noted;
+  as->hold = std::move(code);
+  as->why = std::move(sentence);
+  co_return co_await write(std::move(o), std::move(as));
+}
+
 awaitable<k8s::result<std::optional<chart_order>>> note_writes::current(k8s::object_key key) {
   std::optional<chart_order> out;
   k8s::object_key at{options_.ns, std::string(notes_object)};

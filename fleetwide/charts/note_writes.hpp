@@ -36,6 +36,8 @@ public:
   awaitable<written> set_finalizer(chart_order o, finalizer_is how);
   awaitable<written> annotate(chart_order o, std::string name, std::optional<std::string> value);
   awaitable<written> note_failure(chart_order o, std::string why);
+  /// Why what is noted does not go on, or is not as it was done.
+  awaitable<written> note_hold(chart_order o, std::string code, std::string sentence);
   /// The order with its note as the server has it.
   awaitable<k8s::result<std::optional<chart_order>>> current(k8s::object_key key);
   /// Takes a note away.

@@ -17,13 +17,13 @@ std::int64_t as_count(const fleet_plan& plan, member_state s) {
 }
 
 /// "cluster-failed: eu-1, eu-2 and 3 more; cluster-away: eu-9" of what lasts until a person acts.
-std::string troubles_of(const fleet_plan& plan) {
+std::string troubles_of(const fleet_plan& plan, std::span<const units::hold_kind> holds) {
   std::map<std::string, std::vector<std::string>> by_code;
   for (const member_plan& m : plan.members) {
     if (!m.hold) continue;
-    const auto kind = std::ranges::find(hold_code::of_members, std::string_view(m.hold->code),
-                                        &units::hold_kind::code);
-    if (kind != hold_code::of_members.end() && kind->nature == units::hold_nature::trouble &&
+    const auto kind =
+        std::ranges::find(holds, std::string_view(m.hold->code), &units::hold_kind::code);
+    if (kind != holds.end() && kind->nature == units::hold_nature::trouble &&
         kind->code != hold_code::rollout_halted.code)
       by_code[m.hold->code].push_back(m.cluster);
   }
@@ -48,7 +48,8 @@ void say(fleet_status& s, std::int64_t generation, reactor::wall_time now, std::
 }  // namespace
 
 fleet_status status_after(const fleet_object& p, const rollout_world& w, const fleet_plan& plan,
-                          reactor::wall_time now) {
+                          std::span<const units::hold_kind> holds) {
+  const reactor::wall_time now = w.now;
   fleet_status s = p.status;
   const std::int64_t generation = p.meta.generation;
   s.observed_generation = generation;
@@ -102,7 +103,7 @@ fleet_status status_after(const fleet_object& p, const rollout_world& w, const f
         plan.halt);
   else
     say(s, generation, now, fleet_condition::halted, false, fleet_reason::healthy, "");
-  const std::string trouble = troubles_of(plan);
+  const std::string trouble = troubles_of(plan, holds);
   say(s, generation, now, fleet_condition::degraded, !trouble.empty(),
       trouble.empty() ? fleet_reason::healthy : fleet_reason::clusters_held, trouble);
   return s;

@@ -284,7 +284,10 @@ private:
     std::vector<std::size_t> who;
     for (const std::size_t i : in_turn()) {
       if (is_meant(i) || (of(i).is_selected && !w_.is_leaving && !of(i).is_granted)) continue;
-      if (of(i).has != member::owner::ours) continue;
+      // What a cluster has that was not seen since the process began is not known.
+      const bool may_have = w_.is_leaving && of(i).is_selected && of(i).is_granted &&
+                            of(i).seen != member::sight::seen && of(i).has == member::owner::nobody;
+      if (of(i).has != member::owner::ours && !may_have) continue;
       out_.is_gone &= of(i).seen == member::sight::away;
       out_.left_away += of(i).seen == member::sight::away;
       if (of(i).seen != member::sight::seen) continue;

@@ -1,9 +1,10 @@
 // How a pool on a member stands to what was said at home, and what the status says of a plan.
 #include "bootc/kinds/conditions.hpp"
+#include "fleetwide/kinds/fleet_pool.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/conditions.hpp"
-#include "fleetwide/kinds/fleet_pool.hpp"
 #include "fleetwide/plan/gathering.hpp"
+#include "fleetwide/plan/holds.hpp"
 #include "fleetwide/plan/pool_sight.hpp"
 
 #include <gtest/gtest.h>
@@ -114,7 +115,7 @@ TEST(FleetStatus, TellsOfAHaltAndOfItsEnd) {
   bad.is = progress::failed;
   bad.message = "NodeDegraded";
   w.members = {bad};
-  fleet_status s = status_after(p, w, plan_rollout(w), midday);
+  fleet_status s = status_after(p, w, plan_rollout(w), hold_code::of_members);
   EXPECT_EQ(said(s, fleet_condition::halted), "True TooManyFailed 1 cluster failed (c1), 0 may");
   EXPECT_EQ(said(s, fleet_condition::degraded), "True ClustersHeld cluster-failed: c1");
   EXPECT_EQ(said(s, fleet_condition::ready), "False NotAllReady 0 of 1 clusters have revision 2");
@@ -122,7 +123,7 @@ TEST(FleetStatus, TellsOfAHaltAndOfItsEnd) {
   EXPECT_EQ(s.proven_digest, "old");
   p.status = s;
   w.members[0].is = progress::ready;
-  s = status_after(p, w, plan_rollout(w), midday);
+  s = status_after(p, w, plan_rollout(w), hold_code::of_members);
   EXPECT_EQ(said(s, fleet_condition::ready), "True AllReady 1 of 1 clusters have revision 2");
   EXPECT_EQ(said(s, fleet_condition::halted), "False Healthy ");
   EXPECT_EQ(s.history.back().outcome, outcome::complete);
@@ -141,7 +142,7 @@ TEST(FleetStatus, NotesAFailureBeforeClustersGoBack) {
   bad.digest = "new";
   bad.is = progress::failed;
   w.members = {bad};
-  const fleet_status s = status_after(p, w, plan_rollout(w), midday);
+  const fleet_status s = status_after(p, w, plan_rollout(w), hold_code::of_members);
   EXPECT_EQ(s.failed_digest, "new");
   EXPECT_EQ(s.history.back().outcome, outcome::returned);
   EXPECT_EQ(said(s, fleet_condition::halted).substr(0, 13), "True Returned");
@@ -151,7 +152,7 @@ TEST(FleetStatus, SaysWhenNobodyIsMeant) {
   const fleet_pool p = home_object();
   rollout_world w;
   w.wanted = "new";
-  const fleet_status s = status_after(p, w, plan_rollout(w), midday);
+  const fleet_status s = status_after(p, w, plan_rollout(w), hold_code::of_members);
   EXPECT_EQ(said(s, fleet_condition::ready).substr(0, 16), "False NoClusters");
   EXPECT_EQ(s.proven_digest, "old");
 }

@@ -41,6 +41,7 @@ protected:
       places.push_back(std::move(p));
     }
     world_ = std::make_unique<simulation::chart_fleet>(loop_, std::move(places));
+    home().put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "team-a"}}}});
     world_->shelf().put("app", "1.0.0");
     world_->shelf().put("app", "1.1.0");
     world_->shelf().put("app", "2.0.0", chart_kind::failing);
