@@ -91,7 +91,7 @@ struct verb_of {
 
 /// The group, and below its path a command for each verb; `common` declares what all have.
 template <class Options>
-std::vector<command> family(command group, std::initializer_list<verb_of<Options>> verbs,
+std::vector<command> family(command group, const std::vector<verb_of<Options>>& verbs,
                             void (*common)(flags&, Options&),
                             std::function<int(const Options&, const invocation&)> run,
                             Options begin = {}) {

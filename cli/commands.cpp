@@ -6,7 +6,7 @@
 #include "bootc/commands/daemon_command.hpp"
 #include "compose/commands/secret_converter.hpp"
 #include "compose/commands/trustee_arguments.hpp"
-#include "fleetwide/commands/pool_arguments.hpp"
+#include "fleetwide/commands/object_arguments.hpp"
 #include "helm/commands/program/helm_command.hpp"
 #include "helm/members/cluster_arguments.hpp"
 #include "helm/tenants/commands/tenant_arguments.hpp"
@@ -43,12 +43,12 @@ std::vector<app::command> bench_commands() {
 }
 
 constexpr std::vector<app::command> (*families[])() = {
-    run_commands,      daemon_commands,  apiserver_commands,  demo_commands,
-    overview_commands, events_commands,  simulate_commands,   policy_commands,
-    release_commands,  train_commands,   trustee_commands,    secret_converter_commands,
-    pool_commands,     tenant_commands,  rollout_commands,    brake_commands,
-    cluster_commands,  check_commands,   upgrade_commands,    helm_commands,
-    bench_commands,    version_commands, completion_commands,
+    run_commands,      daemon_commands,  apiserver_commands, demo_commands,
+    overview_commands, events_commands,  simulate_commands,  policy_commands,
+    release_commands,  train_commands,   trustee_commands,   secret_converter_commands,
+    pool_commands,     chart_commands,   tenant_commands,    rollout_commands,
+    brake_commands,    cluster_commands, check_commands,     upgrade_commands,
+    helm_commands,     bench_commands,   version_commands,   completion_commands,
 };
 
 constexpr const char* footer = R"(Examples:

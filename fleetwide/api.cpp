@@ -38,7 +38,6 @@ public:
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
     o.rows = &rows_;
-    o.assumed = settings_.assumed;
     o.on_stop = [this] { home_ = nullptr; };
     auto made = std::make_unique<pool_home>(on, std::move(o));
     home_ = made.get();

@@ -127,13 +127,13 @@ void fleet_home::claim_changed(const std::string& claim) {
 std::vector<fleet_object> fleet_home::objects() const {
   std::vector<fleet_object> all;
   const auto is_assumed = [this](const k8s::object_key& key) {
-    return std::ranges::any_of(options_.assumed,
+    return std::ranges::any_of(assumed_,
                                [&](const fleet_object& p) { return p.meta.key() == key; });
   };
   each_object([&](const fleet_object& p) {
     if (!is_assumed(p.meta.key())) all.push_back(p);
   });
-  for (fleet_object p : options_.assumed) {
+  for (fleet_object p : assumed_) {
     if (const fleet_object* now = find_object(p.meta.key())) {
       p.meta.uid = now->meta.uid;
       p.meta.annotations = now->meta.annotations;

@@ -81,7 +81,6 @@ public:
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;
-    std::vector<fleet_object> assumed;  // of who only looks: objects as if they were at home
     std::function<void()> on_stop;
   };
   ~fleet_home() override;
@@ -91,6 +90,8 @@ public:
   void reconsider() override;
   awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override { return revision_; }
+  /// Of who only looks: from now on these are looked at as if they were at home.
+  void assume(std::vector<fleet_object> objects) { assumed_ = std::move(objects); }
   /// All of them by their keys, once the clusters were waited for as long as they deserve.
   awaitable<std::vector<fleet_look>> look_at_all();
   /// The content of a revision that is kept; null: it is not.
@@ -203,6 +204,7 @@ private:
   std::map<place, under_way> begun_;
   std::map<place, refused> refused_;
   std::map<std::string, reactor::steady_time> lost_at_;  // by cluster; of those that are not Live
+  std::vector<fleet_object> assumed_;
   bool stopping_ = false;
   reactor::steady_time patient_until_;
   reactor::gate overviews_;

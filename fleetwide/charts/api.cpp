@@ -44,7 +44,6 @@ public:
     o.common.limits = house_.limits;
     o.common.metrics = &house_.metrics;
     o.common.rows = &rows_;
-    o.common.assumed = settings_.assumed;
     o.common.on_stop = [this] { home_ = nullptr; };
     o.charts = &supply_;
     auto made = std::make_unique<chart_home>(on, std::move(o));

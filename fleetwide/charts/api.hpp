@@ -1,12 +1,10 @@
 #pragma once
 
 #include "app/api/api.hpp"
-#include "fleetwide/kinds/fleet_object.hpp"
 #include "helm/tenants/api.hpp"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace k8s {
 class cluster;
@@ -19,14 +17,13 @@ class chart_home;
 inline constexpr std::string_view charts_api = "fleetcharts";  // --apis, Lease, /clusters
 
 struct chart_settings {
-  std::string ns = "default";              // the operator's own namespace at home
-  std::vector<fleet_object> assumed = {};  // of who only looks
-  helm::tenants::api_settings helm = {};   // of repositories, records and operations
+  std::string ns = "default";             // the operator's own namespace at home
+  helm::tenants::api_settings helm = {};  // of repositories, records and operations
 };
 
 /// Charts that are said once at home for clusters by label.
 units::api charts(chart_settings s = {});
-/// Gives it settings, assumed objects among them.
+/// Gives it settings.
 void set_up(units::api& to, chart_settings s);
 /// What it has at home; null while it is not there.
 chart_home* charts_at_home(k8s::cluster& home) noexcept;

@@ -180,9 +180,9 @@ revision_content chart_home::content_wanted(const fleet_object& p) const {
     digest = known->second.digest;
   }
   const revision_content* now = content_of(p.status.digest, p);
-  const bool is_under_way =
-      !p.status.history.empty() && p.status.history.back().outcome == outcome::rolling &&
-      p.meta.annotations.get(names::retry) == p.status.retried;
+  const bool is_under_way = !p.status.history.empty() &&
+                            p.status.history.back().outcome == outcome::rolling &&
+                            p.meta.annotations.get(names::retry) == p.status.retried;
   if (now && now->ref == p.ref && (version.empty() || is_under_way)) {
     const std::size_t at = now->image_digest.find('@');
     const std::string held = at == std::string::npos ? "" : now->image_digest.substr(at + 1);
@@ -264,9 +264,16 @@ const chart_home::effective& chart_home::effective_on(const fleet_object& p,
   return effective_.emplace(std::move(key), std::move(out)).first->second;
 }
 
-cluster_values chart_home::values_on(const fleet_look& at, const std::string& cluster) {
-  const effective& is = effective_on(at.object, at.wanted, at.world.wanted, cluster);
-  return {helm::detached_copy(is.values), is.problem};
+cluster_values chart_home::values_before_secrets(const fleet_look& at, const std::string& cluster) {
+  k8s::cluster* on = options_.fleet->find(cluster);
+  const k8s::string_map labels = on ? on->labels() : k8s::string_map();
+  const chart_content& is = content(at.wanted, at.world.wanted);
+  cluster_values out = values_before_policy(is, labels);
+  const auto said = said_.find({at.object.meta.key(), cluster});
+  if (!is.spec.by_policy || said == said_.end() || !out.problem.empty()) return out;
+  chart_content without = is;
+  without.spec.sources.clear();
+  return with_secrets(std::move(out), &said->second.values, without, {}, labels);
 }
 
 /// Each cluster's, once for all that it is told.

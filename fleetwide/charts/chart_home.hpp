@@ -28,8 +28,8 @@ public:
   chart_home(k8s::engagement& on, chart_options o);
   void describe(boost::json::object& entry) const override;
   awaitable<void> stop() override;
-  /// What the cluster's values are by the revision that is asked for.
-  cluster_values values_on(const fleet_look& at, const std::string& cluster);
+  /// The cluster's values by the revision that is asked for, without what Secrets add.
+  cluster_values values_before_secrets(const fleet_look& at, const std::string& cluster);
 
 private:
   /// What is known of one object's chart, and of what policies said of its values.

@@ -3,6 +3,7 @@
 #include "bootc/api.hpp"
 #include "bootc/kinds/names.hpp"
 #include "fleetwide/api.hpp"
+#include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/fleet_pool.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "formats/yaml/yaml.hpp"
@@ -177,22 +178,13 @@ protected:
     return out;
   }
 
-  std::unique_ptr<simulation::fleet_service> service(units::mode does,
-                                                     std::vector<json::object> assumed = {}) {
+  std::unique_ptr<simulation::fleet_service> service(units::mode does) {
     bootc::settings nodes;
     nodes.tags = &tags_;
     nodes.tag_interval = 1min;
     std::vector<units::api> apis;
     apis.push_back(bootc::api(std::move(nodes)));
-    fleetwide::settings s;
-    for (json::object& o : assumed) {
-      o["metadata"].as_object()["uid"] = "assumed";
-      o["metadata"].as_object()["resourceVersion"] = "1";
-      auto p = k8s::parse_view<fleetwide::fleet_pool>(json::serialize(o));
-      EXPECT_TRUE(p);
-      if (p) s.assumed.push_back(std::move(*p));
-    }
-    apis.push_back(fleetwide::pools(std::move(s)));
+    apis.push_back(fleetwide::pools());
     return std::make_unique<simulation::fleet_service>(
         loop_, world_->home(), std::move(apis), does, policies_,
         reactor::logger([this] { return loop_.wall(); }, lines_), brake_);
@@ -216,10 +208,21 @@ protected:
     co_await loop_.sleep_for(time);
     co_await w->stop();
   }
-  awaitable<std::vector<units::plan_row>> plan() {
+  awaitable<std::vector<units::plan_row>> plan(std::vector<json::object> assumed = {}) {
     auto looking = service(units::mode::look);
     co_await looking->start();
-    std::vector<units::plan_row> rows = co_await looking->overview_of_home("fleetpools");
+    std::vector<fleet_object> objects;
+    for (json::object& o : assumed) {
+      o["metadata"].as_object()["uid"] = "assumed";
+      o["metadata"].as_object()["resourceVersion"] = "1";
+      auto p = k8s::parse_view<fleetwide::fleet_pool>(json::serialize(o));
+      EXPECT_TRUE(p);
+      if (p) objects.push_back(std::move(*p));
+    }
+    auto* home = dynamic_cast<fleet_home*>(co_await looking->part_at_home("fleetpools"));
+    EXPECT_TRUE(home);
+    home->assume(std::move(objects));
+    std::vector<units::plan_row> rows = co_await home->overview();
     co_await looking->stop();
     co_return rows;
   }

@@ -399,10 +399,7 @@ TEST_P(SeededFleetPools, WhatAFileIsPlannedToDoIsWhatThenHappens) {
       next["spec"].as_object()["clusters"] = json::parse(R"({"names":["c0","c1"]})");
     moved();
     std::vector<json::object> file{next};
-    auto looking = service(units::mode::look, std::move(file));
-    co_await looking->start();
-    const auto rows = co_await looking->overview_of_home("fleetpools");
-    co_await looking->stop();
+    const auto rows = co_await plan(std::move(file));
     EXPECT_EQ(moved(), "");
     std::set<std::string> said, did;
     for (const units::planned_action& a : rows.front().actions)

@@ -1,69 +1,13 @@
 // `windlass pool` as a person uses it beside a running service: what is shown, what is written.
-#include "cli/apis.hpp"
-#include "fleetwide/commands/pool.hpp"
-#include "service/service.hpp"
-#include "tests/cli/schema.hpp"
 #include "tests/fleetwide/fleet_pools_fixture.hpp"
+#include "tests/fleetwide/object_command_fixture.hpp"
 
 namespace fleetwide::testing {
 namespace {
 
-using verb = cli::pool_arguments::command;
-
-struct said_of_pools {
-  int code = -1;
-  std::string text, bytes, complaint;
-};
-
-class PoolCommand : public FleetPoolsOnClusters {
+class PoolCommand : public ObjectCommand<FleetPoolsOnClusters> {
 protected:
-  static cli::pool_arguments ask(verb what, std::string name = "workers") {
-    cli::pool_arguments a;
-    a.what = what;
-    a.name = std::move(name);
-    a.timeout = 15s;
-    return a;
-  }
-  awaitable<said_of_pools> say(cli::pool_arguments a) {
-    cli::service_options o = cli::with_all_apis();
-    o.home = world_->home();
-    o.does = units::mode::look;
-    std::vector<k8s::object_key> in_file;
-    settings s;
-    if (!a.file.empty()) {
-      auto read = cli::pools_in(a.file, "pool.yaml", "default");
-      EXPECT_TRUE(read) << (read ? "" : read.error());
-      if (read) s.assumed = std::move(*read);
-      for (const fleetwide::fleet_pool& p : s.assumed) in_file.push_back(p.meta.key());
-    }
-    set_up(units::named(o.apis, pools_api), std::move(s));
-    cli::service looking(loop_, std::move(o), reactor::logger());
-    auto started = co_await looking.start();
-    EXPECT_TRUE(started);
-    said_of_pools out;
-    cli::command_output into;
-    into.columns = 200;
-    into.text = [&](const cli::page& p) { out.text += p.text(); };
-    into.bytes = [&](const std::string& b) { out.bytes += b; };
-    into.complaint = [&](const std::string& c) { out.complaint += c; };
-    out.code = co_await cli::work_on_pools(loop_, looking, std::move(a), std::move(in_file), into);
-    co_await looking.stop();
-    co_return out;
-  }
-  awaitable<said_of_pools> say(verb what) {
-    cli::pool_arguments a = ask(what);
-    said_of_pools out = co_await say(std::move(a));
-    co_return out;
-  }
-  /// The document of a command, which is as its schema says.
-  awaitable<json::value> document(cli::pool_arguments a) {
-    a.list.output.format = cli::output_format::json;
-    said_of_pools out = co_await say(std::move(a));
-    EXPECT_EQ(out.code, 0) << out.complaint;
-    json::value v = json::parse(out.bytes.empty() ? "{}" : out.bytes);
-    EXPECT_EQ(cli::breaks_schema(v.as_object()), "") << out.bytes;
-    co_return v;
-  }
+  PoolCommand() : ObjectCommand(cli::pools_for_commands(), "workers") {}
 };
 
 TEST_F(PoolCommand, ShowsWhoHasItWhoComesNextAndWhyTheOthersWait) {
@@ -72,20 +16,20 @@ TEST_F(PoolCommand, ShowsWhoHasItWhoComesNextAndWhyTheOthersWait) {
     co_await serve(20min);
     ask_for(new_image);
     co_await serve(10s);
-    const said_of_pools status = co_await say(verb::status);
+    const said_of_objects status = co_await say(verb::status);
     EXPECT_EQ(status.code, 0) << status.complaint;
     EXPECT_NE(status.text.find("default/workers  RollingOut"), std::string::npos) << status.text;
     EXPECT_NE(status.text.find("earlier-wave: waits for c0, c1 of wave canary"), std::string::npos)
         << status.text;
-    const said_of_pools plan = co_await say(verb::plan);
+    const said_of_objects plan = co_await say(verb::plan);
     EXPECT_NE(plan.text.find("waits  c2, c3, c4, c5: earlier-wave"), std::string::npos)
         << plan.text;
-    const said_of_pools diff = co_await say(verb::diff);
+    const said_of_objects diff = co_await say(verb::diff);
     EXPECT_NE(diff.text.find("+ spec.image.ref: " + new_image), std::string::npos) << diff.text;
-    const said_of_pools history = co_await say(verb::history);
+    const said_of_objects history = co_await say(verb::history);
     EXPECT_NE(history.text.find("Complete"), std::string::npos) << history.text;
     for (const verb what : std::vector{verb::status, verb::plan, verb::diff, verb::history}) {
-      cli::pool_arguments a = ask(what);
+      cli::object_arguments a = ask(what);
       const json::value v = co_await document(std::move(a));
       EXPECT_TRUE(v.is_object());
     }
@@ -102,8 +46,8 @@ TEST_F(PoolCommand, WritesOnlyWithYes) {
     });
     co_await serve(60min);
     EXPECT_EQ(who_asks_for(new_image), "c0 c1 c2 c3 c4 c5");
-    cli::pool_arguments undo = ask(verb::undo);
-    said_of_pools out = co_await say(undo);
+    cli::object_arguments undo = ask(verb::undo);
+    said_of_objects out = co_await say(undo);
     EXPECT_NE(out.text.find("go back to revision 1"), std::string::npos) << out.text;
     EXPECT_NE(out.text.find("shown only"), std::string::npos) << out.text;
     co_await serve(5min);
@@ -118,13 +62,13 @@ TEST_F(PoolCommand, WritesOnlyWithYes) {
     EXPECT_EQ(status().at("history").as_array().size(), 3u);
     EXPECT_EQ(status().at("digest"), status().at("history").at(0).at("digest"))
         << "the content is that of the first revision again";
-    cli::pool_arguments pause = ask(verb::pause);
+    cli::object_arguments pause = ask(verb::pause);
     pause.yes = true;
     (void)co_await document(std::move(pause));
     ask_for(new_image);
     co_await serve(10min);
     EXPECT_EQ(who_asks_for(new_image), "");
-    cli::pool_arguments resume = ask(verb::resume);
+    cli::object_arguments resume = ask(verb::resume);
     resume.yes = true;
     (void)co_await document(std::move(resume));
     co_await serve(60min);
@@ -137,7 +81,7 @@ TEST_F(PoolCommand, PlansAFileAsWhatThenHappens) {
   run([&]() -> awaitable<void> {
     co_await serve(20min);
     moved();
-    cli::pool_arguments a = ask(verb::plan, "");
+    cli::object_arguments a = ask(verb::plan, "");
     a.file = json::serialize(fleet_pool(new_image, R"({"maxClusters":3})"));
     const json::value plan = co_await document(a);
     std::string first;
@@ -157,12 +101,12 @@ TEST_F(PoolCommand, PlansAFileAsWhatThenHappens) {
 
 TEST_F(PoolCommand, AFileForAFleetThatHasNoneYetIsPlannedToo) {
   run([&]() -> awaitable<void> {
-    cli::pool_arguments a = ask(verb::plan, "");
+    cli::object_arguments a = ask(verb::plan, "");
     a.file = json::serialize(fleet_pool(new_image, rings));
     const json::value plan = co_await document(a);
     EXPECT_EQ(plan.at("fleetPools").as_array().size(), 1u);
     EXPECT_EQ(plan.at("fleetPools").at(0).at("clusters").at(0).at("next"), "revision 1");
-    const said_of_pools none = co_await say(verb::status);
+    const said_of_objects none = co_await say(verb::status);
     EXPECT_EQ(none.code, 1);
     EXPECT_EQ(none.complaint, "home has no FleetPool \"workers\"");
   });
@@ -170,7 +114,7 @@ TEST_F(PoolCommand, AFileForAFleetThatHasNoneYetIsPlannedToo) {
 
 TEST(PoolFile, NamesWhatIsWrongWithAFile) {
   const auto says = [](const std::string& text) {
-    const auto read = cli::pools_in(text, "pool.yaml", "default");
+    const auto read = cli::objects_in(cli::pools_for_commands(), text, "pool.yaml", "default");
     return read ? std::string("nothing") : read.error();
   };
   EXPECT_EQ(says("kind: Pod\n"), "pool.yaml: no FleetPool is in it");

@@ -78,12 +78,17 @@ public:
     co_return all;
   }
 
-  /// What is said of the API's objects at home.
-  reactor::awaitable<std::vector<units::plan_row>> overview_of_home(std::string api) {
+  /// What the API has at home, once that is Live.
+  reactor::awaitable<units::part*> part_at_home(std::string api) {
     for (int i = 0; i < 100 && !home_->find(api)->is_live(); ++i)
       co_await loop_.sleep_for(std::chrono::milliseconds(200));
     units::part* part = units::part_of(*home_->find(api));
     EXPECT_TRUE(part);
+    co_return part;
+  }
+  /// What is said of the API's objects at home.
+  reactor::awaitable<std::vector<units::plan_row>> overview_of_home(std::string api) {
+    units::part* part = co_await part_at_home(std::move(api));
     if (!part) co_return std::vector<units::plan_row>();
     co_return co_await part->overview();
   }

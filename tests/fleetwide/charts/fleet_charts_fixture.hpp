@@ -2,6 +2,7 @@
 
 #include "fleetwide/charts/api.hpp"
 #include "fleetwide/charts/chart_note.hpp"
+#include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/fleet_chart.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "formats/base64.hpp"
@@ -171,18 +172,9 @@ protected:
     return out;
   }
 
-  std::unique_ptr<simulation::fleet_service> service(units::mode does,
-                                                     std::vector<json::object> assumed = {}) {
-    chart_settings s;
-    for (json::object& o : assumed) {
-      o["metadata"].as_object()["uid"] = "assumed";
-      o["metadata"].as_object()["resourceVersion"] = "1";
-      auto p = k8s::parse_view<fleetwide::fleet_chart>(json::serialize(o));
-      EXPECT_TRUE(p);
-      if (p) s.assumed.push_back(std::move(*p));
-    }
+  std::unique_ptr<simulation::fleet_service> service(units::mode does) {
     std::vector<units::api> apis;
-    apis.push_back(charts(std::move(s)));
+    apis.push_back(charts());
     return std::make_unique<simulation::fleet_service>(
         loop_, world_->home(), std::move(apis), does, policies_,
         reactor::logger([this] { return loop_.wall(); }, lines_), brake_);
@@ -206,9 +198,20 @@ protected:
     co_await w->stop();
   }
   awaitable<std::vector<units::plan_row>> plan(std::vector<json::object> assumed = {}) {
-    auto looking = service(units::mode::look, std::move(assumed));
+    auto looking = service(units::mode::look);
     co_await looking->start();
-    std::vector<units::plan_row> rows = co_await looking->overview_of_home("fleetcharts");
+    std::vector<fleet_object> objects;
+    for (json::object& o : assumed) {
+      o["metadata"].as_object()["uid"] = "assumed";
+      o["metadata"].as_object()["resourceVersion"] = "1";
+      auto p = k8s::parse_view<fleetwide::fleet_chart>(json::serialize(o));
+      EXPECT_TRUE(p);
+      if (p) objects.push_back(std::move(*p));
+    }
+    auto* home = dynamic_cast<fleet_home*>(co_await looking->part_at_home("fleetcharts"));
+    EXPECT_TRUE(home);
+    home->assume(std::move(objects));
+    std::vector<units::plan_row> rows = co_await home->overview();
     co_await looking->stop();
     co_return rows;
   }

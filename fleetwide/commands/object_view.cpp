@@ -1,4 +1,4 @@
-#include "fleetwide/commands/pool_view.hpp"
+#include "fleetwide/commands/object_view.hpp"
 
 #include "formats/plain/listed.hpp"
 
@@ -22,14 +22,27 @@ std::size_t count_of(const fleet_look& at, member_state s) {
   return found == at.plan.counts.end() ? 0 : found->second;
 }
 
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return out;
+}
+
 tone tone_of(member_state s) {
   if (s == member_state::ready) return tone::good;
   return s == member_state::moving || s == member_state::waiting ? tone::busy : tone::bad;
 }
 
+/// Why nothing is done about it; empty: it can be.
+std::string problem_of(const fleet_look& at) {
+  return at.object.spec_problem().empty() ? at.unknown : at.object.spec_problem();
+}
+
 /// In one word.
 std::string state_of(const fleet_look& at) {
   if (!at.object.spec_problem().empty()) return "InvalidSpec";
+  if (!at.unknown.empty()) return "NotAvailable";
   if (at.object.meta.deleting()) return "Leaving";
   if (at.world.has_failed) return "Returned";
   if (!at.plan.halt.empty()) return "Halted";
@@ -54,11 +67,12 @@ std::string revision_text(const fleet_look& at, const std::string& digest) {
   return digest.empty() ? std::string("-") : digest;
 }
 
-std::string next_of(const fleet_look& at, const member_plan& m) {
+std::string next_of(const fleet_kind& kind, const fleet_look& at, const member_plan& m) {
   switch (m.does) {
     case fleetwide::deed::write: return "revision " + revision_text(at, m.digest);
-    case fleetwide::deed::remove: return "its pool is deleted";
-    case fleetwide::deed::let_go: return "its pool is let go";
+    case fleetwide::deed::remove:
+      return "its " + std::string(kind.has) + " is " + std::string(kind.removed);
+    case fleetwide::deed::let_go: return "its " + std::string(kind.has) + " is let go";
     case fleetwide::deed::nothing: break;
   }
   return {};
@@ -84,20 +98,21 @@ void leaves_of(const json::value& v, const std::string& path,
   }
 }
 
-std::map<std::string, std::string> leaves_of(const fleetwide::revision_content& c) {
+std::map<std::string, std::string> leaves_of(const fleet_kind& kind,
+                                             const fleetwide::revision_content& c) {
   std::map<std::string, std::string> out;
   boost::system::error_code wrong;
   const json::value made = json::parse(c.template_json, wrong);
   if (!wrong) leaves_of(made, "", out);
-  out["spec.image.ref"] = c.ref;
-  if (!c.image_digest.empty()) out["spec.image.ref (digest)"] = c.image_digest;
+  out[std::string(kind.ref_path)] = c.ref;
+  if (!c.image_digest.empty()) out[std::string(kind.ref_path) + " (digest)"] = c.image_digest;
   return out;
 }
 
 }  // namespace
 
-listing pools_listing(const std::vector<fleet_look>& all, colours tint) {
-  listing t({{"FLEETPOOL"},
+listing objects_listing(const fleet_kind& kind, const std::vector<fleet_look>& all, colours tint) {
+  listing t({{upper(kind.kind)},
              {"STATE"},
              {"CLUSTERS"},
              {"READY"},
@@ -105,9 +120,11 @@ listing pools_listing(const std::vector<fleet_look>& all, colours tint) {
              {"FAILED"},
              {"WAVE", 2},
              {"REVISION", 3},
-             {"IMAGE", 4}});
+             {std::string(kind.column), 4}});
   for (const fleet_look& at : all) {
-    listed_object one{"fleetpool", "", at.object.meta.ns.str(), at.object.meta.name.str()};
+    listed_object one{
+        std::string(kind.resource().plural.substr(0, kind.resource().plural.size() - 1)), "",
+        at.object.meta.ns.str(), at.object.meta.name.str()};
     const std::string state = state_of(at);
     one.cells = {at.object.meta.key().text(),
                  toned(state, tone_of(state), tint),
@@ -118,22 +135,22 @@ listing pools_listing(const std::vector<fleet_look>& all, colours tint) {
                  wave_of(at).empty() ? std::string("-") : wave_of(at),
                  std::to_string(at.number),
                  at.wanted.ref};
-    one.body = pool_json(at);
+    one.body = object_json(kind, at);
     one.trouble = tone_of(state) == tone::bad ? 2 : state == "Ready" ? 0 : 1;
     t.add(std::move(one));
   }
   return t;
 }
 
-json::object pool_json(const fleet_look& at) {
+json::object object_json(const fleet_kind& kind, const fleet_look& at) {
   json::object o{{"state", state_of(at)},
-                 {"image", at.wanted.ref},
+                 {kind.ref_key, at.wanted.ref},
                  {"revision", at.number},
                  {"digest", at.world.wanted}};
   if (!at.held_at.empty()) o["imageDigest"] = at.held_at;
   if (!at.available.empty()) o["availableDigest"] = at.available;
   if (!at.plan.halt.empty()) o["halt"] = at.plan.halt;
-  if (!at.object.spec_problem().empty()) o["problem"] = at.object.spec_problem();
+  if (const std::string why = problem_of(at); !why.empty()) o["problem"] = why;
   if (const std::string wave = wave_of(at); !wave.empty()) o["wave"] = wave;
   json::array clusters;
   for (std::size_t i = 0; i < at.plan.members.size(); ++i) {
@@ -142,7 +159,7 @@ json::object pool_json(const fleet_look& at) {
                      {"wave", at.object.rollout.wave_name(m.wave)},
                      {"state", text(m.is)},
                      {"revision", revision_text(at, at.world.members[i].digest)}};
-    if (const std::string next = next_of(at, m); !next.empty()) one["next"] = next;
+    if (const std::string next = next_of(kind, at, m); !next.empty()) one["next"] = next;
     one["hold"] = nullptr;
     if (m.hold) one["hold"] = hold_json(*m.hold);
     clusters.push_back(std::move(one));
@@ -151,7 +168,8 @@ json::object pool_json(const fleet_look& at) {
   return o;
 }
 
-page pool_status_text(const fleet_look& at, colours tint, std::size_t columns) {
+page object_status_text(const fleet_kind& kind, const fleet_look& at, colours tint,
+                        std::size_t columns) {
   const std::string state = state_of(at);
   page out = page(at.object.meta.key().text()) + "  " + toned(state, tone_of(state), tint) + "\n";
   out += folded(page("  revision  ") + std::to_string(at.number) + ", " + at.wanted.ref + "\n",
@@ -159,8 +177,8 @@ page pool_status_text(const fleet_look& at, colours tint, std::size_t columns) {
   if (!at.held_at.empty() && at.wanted.is_by_tag())
     out += folded(page("  held at   ") + at.held_at + "\n", columns, 12);
   if (!at.available.empty()) out += folded(page("  available ") + at.available + "\n", columns, 12);
-  if (!at.object.spec_problem().empty())
-    return out + folded(page("  problem   ") + at.object.spec_problem() + "\n", columns, 12);
+  if (const std::string why = problem_of(at); !why.empty())
+    out += folded(page("  problem   ") + why + "\n", columns, 12);
   if (!at.plan.halt.empty()) out += folded(page("  halted    ") + at.plan.halt + "\n", columns, 12);
   table t({"CLUSTER", "WAVE", "STATE", "REVISION", "WAITS"});
   for (std::size_t i = 0; i < at.plan.members.size(); ++i) {
@@ -168,20 +186,22 @@ page pool_status_text(const fleet_look& at, colours tint, std::size_t columns) {
     t.row({m.cluster, at.object.rollout.wave_name(m.wave),
            toned(std::string(text(m.is)), tone_of(m.is), tint),
            revision_text(at, at.world.members[i].digest),
-           m.hold ? m.hold->code + ": " + m.hold->sentence : next_of(at, m)});
+           m.hold ? m.hold->code + ": " + m.hold->sentence : next_of(kind, at, m)});
   }
   return out + t.text("  ", columns);
 }
 
-page pool_plan_text(const fleet_look& at, colours tint, std::size_t columns) {
+page object_plan_text(const fleet_kind& kind, const fleet_look& at, colours tint,
+                      std::size_t columns) {
   const std::string state = state_of(at);
   page out = page(at.object.meta.key().text()) + "  " + toned(state, tone_of(state), tint) +
              "  revision " + std::to_string(at.number) + ", " + at.wanted.ref + "\n";
-  if (!at.object.spec_problem().empty())
-    return out + folded(page("  ") + at.object.spec_problem() + "\n", columns);
+  if (const std::string why = problem_of(at); !why.empty())
+    return out + folded(page("  ") + why + "\n", columns);
   std::map<std::string, std::vector<std::string>> next, waits;
   for (const member_plan& m : at.plan.members) {
-    if (const std::string what = next_of(at, m); !what.empty()) next[what].push_back(m.cluster);
+    if (const std::string what = next_of(kind, at, m); !what.empty())
+      next[what].push_back(m.cluster);
     if (m.hold) waits[m.hold->code + ": " + m.hold->sentence].push_back(m.cluster);
   }
   if (next.empty() && waits.empty()) return out + "  nothing to do\n";
@@ -195,33 +215,34 @@ page pool_plan_text(const fleet_look& at, colours tint, std::size_t columns) {
   return out;
 }
 
-page pool_history_text(const fleet_look& at, std::size_t columns) {
-  table t({"REVISION", "OUTCOME", "AT", "BY", "IMAGE"});
+page object_history_text(const fleet_kind& kind, const fleet_look& at, std::size_t columns) {
+  table t({"REVISION", "OUTCOME", "AT", "BY", std::string(kind.column)});
   for (const fleetwide::revision_record& r : at.object.status.history)
     t.row({std::to_string(r.revision), r.outcome, r.at, r.by, r.ref});
   return t.text("", columns);
 }
 
-json::object pool_history_document(const fleet_look& at) {
+json::object object_history_document(const fleet_kind& kind, const fleet_look& at) {
   json::array all;
   for (const fleetwide::revision_record& r : at.object.status.history)
     all.push_back(json::object{{"revision", r.revision},
                                {"digest", r.digest},
-                               {"image", r.ref},
+                               {kind.ref_key, r.ref},
                                {"imageDigest", r.image_digest},
                                {"outcome", r.outcome},
                                {"at", r.at},
                                {"by", r.by}});
-  json::object o{{"fleetPool", at.object.meta.key().text()}};
+  json::object o{{kind.one, at.object.meta.key().text()}};
   o["history"] = std::move(all);
-  return document("FleetPoolHistory", std::move(o));
+  return document(std::string(kind.kind) + "History", std::move(o));
 }
 
-std::vector<field_change> changes_between(const fleetwide::revision_content& from,
+std::vector<field_change> changes_between(const fleet_kind& kind,
+                                          const fleetwide::revision_content& from,
                                           const fleetwide::revision_content& to) {
-  std::map<std::string, std::string> before = leaves_of(from);
+  std::map<std::string, std::string> before = leaves_of(kind, from);
   std::vector<field_change> out;
-  for (const auto& [path, value] : leaves_of(to)) {
+  for (const auto& [path, value] : leaves_of(kind, to)) {
     const auto was = before.find(path);
     if (was == before.end() || was->second != value)
       out.push_back({path, was == before.end() ? std::string() : was->second, value});
@@ -232,13 +253,13 @@ std::vector<field_change> changes_between(const fleetwide::revision_content& fro
   return out;
 }
 
-page pool_diff_text(const fleet_look& at, const std::vector<pool_difference>& all,
-                    std::size_t columns) {
+page object_diff_text(const fleet_kind& kind, const fleet_look& at,
+                      const std::vector<object_difference>& all, std::size_t columns) {
   page out;
-  for (const pool_difference& d : all) {
+  for (const object_difference& d : all) {
     out += folded(page(at.object.meta.key().text()) + "  " +
                       formats::listed(d.clusters, clusters_named) +
-                      (d.has.empty() ? page(": gets the pool\n")
+                      (d.has.empty() ? page(": gets the ") + std::string(kind.has) + "\n"
                                      : page(": has revision ") + revision_text(at, d.has) + "\n"),
                   columns);
     for (const field_change& c : d.changes) {
@@ -249,9 +270,10 @@ page pool_diff_text(const fleet_look& at, const std::vector<pool_difference>& al
   return all.empty() ? page(at.object.meta.key().text()) + "  no cluster would change\n" : out;
 }
 
-json::object pool_diff_document(const fleet_look& at, const std::vector<pool_difference>& all) {
+json::object object_diff_document(const fleet_kind& kind, const fleet_look& at,
+                                  const std::vector<object_difference>& all) {
   json::array groups;
-  for (const pool_difference& d : all) {
+  for (const object_difference& d : all) {
     json::array clusters, changes;
     for (const std::string& c : d.clusters) clusters.emplace_back(c);
     for (const field_change& c : d.changes)
@@ -261,9 +283,9 @@ json::object pool_diff_document(const fleet_look& at, const std::vector<pool_dif
     one["changes"] = std::move(changes);
     groups.push_back(std::move(one));
   }
-  json::object o{{"fleetPool", at.object.meta.key().text()}, {"digest", at.world.wanted}};
+  json::object o{{kind.one, at.object.meta.key().text()}, {"digest", at.world.wanted}};
   o["groups"] = std::move(groups);
-  return document("FleetPoolDiff", std::move(o));
+  return document(std::string(kind.kind) + "Diff", std::move(o));
 }
 
 }  // namespace cli
