@@ -63,6 +63,9 @@ public:
     o.on_change = [this](const std::string& claim) {
       if (home_) home_->claim_changed(claim);
     };
+    o.on_doubt = [this](chart_members* p, const std::string& claim) {
+      if (home_) home_->doubt(*p, claim);
+    };
     o.on_recovered = [this] {
       if (home_) home_->reconsider();
     };

@@ -473,7 +473,7 @@ void chart_home::keep(const fleet_look& at) {
     chart_members* part = charts_on(m.cluster);
     if (!part || !part->on().is_live()) continue;
     const chart_members::seen seen = part->look(p.claim);
-    if (seen.is_ordered || !seen.note) continue;
+    if (!seen.note || seen.note->object != p.mark()) continue;
     const bool is_noted = is_as_noted(seen);
     const bool rests = seen.note->is == chart_note::state::done &&
                        (is_noted || p.chart.drift == chart_spec::on_drift::ignore);
@@ -481,6 +481,20 @@ void chart_home::keep(const fleet_look& at) {
     if (rests || !c) continue;
     part->order(order_for(p, *c, m.digest, seen.note->revision, m.cluster));
   }
+}
+
+void chart_home::doubt(chart_members& on, const std::string& claim) {
+  const chart_members::seen seen = on.look(claim);
+  if (looks_only() || seen.is_ordered || !seen.note) return;
+  each_object([&](const fleet_object& p) {
+    if (p.claim != claim || p.mark() != seen.note->object || p.paused || p.meta.deleting() ||
+        p.chart.drift == chart_spec::on_drift::ignore)
+      return;
+    const revision_content* c = content_of(seen.note->digest, p);
+    if (!c) return;
+    chart_order o = order_for(p, *c, seen.note->digest, seen.note->revision, on.on().on().name());
+    if (o.wanted.fingerprint == seen.note->content) on.order(std::move(o));
+  });
 }
 
 awaitable<void> chart_home::carry_out(deed_order d) {

@@ -31,6 +31,10 @@ public:
   /// The cluster's values by the revision that is asked for, without what Secrets add.
   cluster_values values_before_secrets(const fleet_look& at, const std::string& cluster);
 
+  using fleet_home_of::doubt;
+  /// Of what was done on a cluster something may be gone: it is looked at.
+  void doubt(chart_members& on, const std::string& claim);
+
 private:
   /// What is known of one object's chart, and of what policies said of its values.
   struct known_chart {

@@ -87,6 +87,7 @@ chart_members::chart_members(k8s::engagement& on, options o)
     };
     each(now, before);
     each(before, now);
+    if (now && view_) follow_kinds_of(*now);
   });
   helm::placed::cluster_view::options watched;
   watched.records = helm::tenants::records_of(options_.wanted()->all);
@@ -97,6 +98,7 @@ chart_members::chart_members(k8s::engagement& on, options o)
     for (const auto& [key, order] : orders_)
       if (order.ns == ns) controller_.add(key);
   };
+  watched.object_gone = [this](std::string_view ns) { object_gone(ns); };
   watched.release_changed = [this](std::string_view ns, std::string_view release) {
     changed(slashed(ns, release));
   };
@@ -141,10 +143,15 @@ void chart_members::reconsider() {
 }
 
 /// Of what was watched and what we wrote the newer.
-std::optional<chart_note> chart_members::note_for(const std::string& claim) const {
+const chart_notes* chart_members::notes_now() const {
   const chart_notes* all =
       notes_.find({options_.wanted()->all.notes_ns, std::string(notes_object)});
-  if (!all || all->meta.resource_version < written_.meta.resource_version) all = &written_;
+  if (!all || all->meta.resource_version < written_.meta.resource_version) return &written_;
+  return all;
+}
+
+std::optional<chart_note> chart_members::note_for(const std::string& claim) const {
+  const chart_notes* all = notes_now();
   const auto found = all->by_key.find(note_key(claim));
   return found == all->by_key.end() ? std::nullopt : std::optional(found->second);
 }
@@ -156,6 +163,25 @@ void chart_members::changed(const std::string& claim) {
     controller_.add(key);
   }
   if (options_.on_change) options_.on_change(claim);
+}
+
+void chart_members::follow_kinds_of(const chart_notes& all) {
+  for (const auto& [key, note] : all.by_key)
+    for (const std::string& kind : note.kinds) {
+      const std::size_t slash = kind.rfind('/');
+      if (slash == std::string::npos) continue;
+      view_->follow({kind.substr(0, slash), kind.substr(slash + 1), {}, {}});
+    }
+}
+
+void chart_members::object_gone(std::string_view ns) {
+  const chart_notes* all = notes_now();
+  if (!options_.on_doubt) return;
+  std::vector<std::string> claims;
+  for (const auto& [key, note] : all->by_key)
+    if (note.is == chart_note::state::done && key.starts_with(std::string(ns) + "."))
+      claims.push_back(slashed(ns, std::string_view(key).substr(ns.size() + 1)));
+  for (const std::string& claim : claims) options_.on_doubt(this, claim);
 }
 
 chart_members::seen chart_members::look(const std::string& claim) const {

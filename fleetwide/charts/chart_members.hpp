@@ -48,6 +48,8 @@ public:
     reactor::metrics* metrics = nullptr;
     /// What is there of that claim, or what is done about it, changed.
     std::function<void(const std::string& claim)> on_change;
+    /// An object of a release that was done may be gone: order() it again.
+    std::function<void(chart_members*, const std::string& claim)> on_doubt;
     std::function<void()> on_recovered;
     std::function<void(chart_members*)> on_stop;
   };
@@ -86,8 +88,11 @@ private:
   awaitable<void> begin();
   static keeper::options keeper_of(chart_members* me, const options& o, const reactor::logger& log);
   static note_writes::options notes_of(chart_members* me, const options& o);
+  const chart_notes* notes_now() const;
   std::optional<chart_note> note_for(const std::string& claim) const;
   void changed(const std::string& claim);
+  void follow_kinds_of(const chart_notes& all);
+  void object_gone(std::string_view ns);
   /// What a look from elsewhere has to know stands in the note.
   awaitable<void> note_hold(key_type key, chart_order about, units::hold why);
   awaitable<helm::placed::supplied_chart> chart(helm::placed::chart_coordinates c);

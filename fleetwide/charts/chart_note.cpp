@@ -13,7 +13,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::array<std::string_view, 3> states{"begun", "done", "failed"};
-constexpr std::size_t most_why_bytes = 1'024;
+constexpr std::size_t most_why_bytes = 1'024, most_kinds = 16;
 
 }  // namespace
 
@@ -23,9 +23,9 @@ std::optional<chart_note> read_note(std::string_view text) {
   auto v = parser.parse(text);
   if (!v) return std::nullopt;
   chart_note n;
-  const auto [object, uid, revision, digest, content, since, state, record, version, hold, why] =
-      v->fields("object", "uid", "revision", "digest", "content", "since", "state", "record",
-                "version", "hold", "why");
+  const auto [object, uid, revision, digest, content, since, state, record, version, hold, why,
+              kinds] = v->fields("object", "uid", "revision", "digest", "content", "since", "state",
+                                 "record", "version", "hold", "why", "kinds");
   n.object = object.text();
   n.uid = uid.text();
   n.revision = revision.integer();
@@ -37,6 +37,9 @@ std::optional<chart_note> read_note(std::string_view text) {
   n.is = static_cast<chart_note::state>(found - states.begin());
   n.record = record.text();
   n.version = version.text();
+  kinds.elements([&](k8s::wire_value kind) {
+    if (n.kinds.size() < most_kinds) n.kinds.emplace_back(kind.text());
+  });
   n.hold = hold.text();
   n.why = why.text();
   return n;
@@ -52,6 +55,9 @@ std::string write_note(const chart_note& n) {
                    {"state", states[static_cast<std::size_t>(n.is)]}};
   if (!n.record.empty()) out["record"] = n.record;
   if (!n.version.empty()) out["version"] = n.version;
+  json::array kinds;
+  for (const std::string& kind : n.kinds) kinds.emplace_back(kind);
+  if (!kinds.empty()) out["kinds"] = std::move(kinds);
   if (!n.hold.empty()) out["hold"] = n.hold;
   if (!n.why.empty()) out["why"] = n.why.substr(0, most_why_bytes);
   return json::serialize(out);

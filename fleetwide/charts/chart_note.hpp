@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fleetwide {
 
@@ -22,7 +23,8 @@ struct chart_note {
   std::string content;  // of what this cluster is to have by it: digest_of()
   std::string since;    // RFC 3339: since when it is in this state
   state is = state::begun;
-  std::string record, version;  // done: the newest record of the release, and its version
+  std::string record, version;     // done: the newest record of the release, and its version
+  std::vector<std::string> kinds;  // done: of its objects that are watched, "apps/v1/Deployment"
   std::string hold;  // begun, done: why it does not go on, or is otherwise now; empty: it is well
   std::string why;   // failed, and of `hold`
   friend bool operator==(const chart_note&, const chart_note&) = default;

@@ -8,6 +8,8 @@
 
 #include <boost/json.hpp>
 
+#include <set>
+
 namespace fleetwide {
 
 namespace json = boost::json;
@@ -95,6 +97,10 @@ awaitable<note_writes::written> note_writes::annotate(chart_order o, std::string
   chart_note note = note_of(o, chart_note::state::done, reactor::format_rfc3339(loop_.wall()));
   note.record = (*newest)->record;
   note.version = (*newest)->version;
+  std::set<std::string> kinds;
+  for (const helm::placed::checked_object& o : (*newest)->objects)
+    kinds.insert(o.api_version + "/" + o.kind);
+  note.kinds.assign(kinds.begin(), kinds.end());
   std::optional<chart_note> as(std::move(note));
   co_return co_await write(std::move(o), std::move(as));
 }

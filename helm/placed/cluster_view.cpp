@@ -223,6 +223,7 @@ awaitable<void> cluster_view::begin(k8s::resource kind) {
                        values.emplace_back(o.meta.ns);
                      });
   is.view->on_change([this, all](const seen_object* before, const seen_object* now) {
+    if (!now && options_.object_gone) options_.object_gone(before->meta.ns.view());
     if (before && now && !all) return;  // it is there, whatever is in it
     options_.namespace_changed((now ? now : before)->meta.ns.view());
   });

@@ -63,6 +63,8 @@ public:
     reactor::nanoseconds check_interval = std::chrono::seconds(60);
     /// A namespace, or an object in it, came, changed or went.
     std::function<void(std::string_view ns)> namespace_changed;
+    /// An object in it of a kind that releases own went. May be empty.
+    std::function<void(std::string_view ns)> object_gone;
     /// A record of that release did; its namespace is not known where records are kept apart.
     std::function<void(std::string_view ns, std::string_view release)> release_changed;
     /// Called every check_interval while what is watched cannot be trusted: ask the server.
@@ -80,6 +82,8 @@ public:
   std::optional<workspace_facts> workspace(const std::string& name) const;
   /// The newest record of the release, without a name where there is none; none: ask the server.
   std::optional<listed_record> newest(const std::string& ns, const std::string& release) const;
+  /// From now on objects of that one's kind are watched, too.
+  void follow(const checked_object& o) { (void)watch(collection_of(o)); }
   /// Those of the objects that are not seen; none where a kind of them is not watched (yet).
   std::optional<std::vector<checked_object>> unseen(const std::vector<checked_object>& objects);
   /// Changes whenever a workload in that namespace does; empty: it is not known.

@@ -20,7 +20,8 @@ TEST_F(ChartCommand, ShowsWhoHasItWhoComesNextAndWhyTheOthersWait) {
     EXPECT_EQ(status.code, 0) << status.complaint;
     EXPECT_NE(status.text.find("default/app  RollingOut"), std::string::npos) << status.text;
     const said_of_objects plan = co_await say(verb::plan);
-    EXPECT_NE(plan.text.find("waits  c2, c3, c4, c5: wave-soak: wave canary"), std::string::npos) << plan.text;
+    EXPECT_NE(plan.text.find("waits  c2, c3, c4, c5: wave-soak: wave canary"), std::string::npos)
+        << plan.text;
     const said_of_objects diff = co_await say(verb::diff);
     EXPECT_NE(diff.text.find("+ chart.version: 1.1.0"), std::string::npos) << diff.text;
     const said_of_objects history = co_await say(verb::history);

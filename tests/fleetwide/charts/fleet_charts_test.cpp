@@ -177,6 +177,29 @@ TEST_F(FleetChartsOnClusters, HelmUninstallByHandIsDrift) {
   });
 }
 
+TEST_F(FleetChartsOnClusters, AnObjectOfAReleaseThatIsDeletedIsDriftAlsoAfterARestart) {
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":6})"));
+  run([&]() -> awaitable<void> {
+    co_await serve(5min);
+    auto w = service(units::mode::act);
+    co_await w->start();
+    co_await loop_.sleep_for(1min);
+    api("c4").erase("", "configmaps", "apps", "app");
+    co_await loop_.sleep_for(10s);
+    EXPECT_EQ(said("Degraded"), "True ClustersHeld drifted: c4");
+    EXPECT_EQ(on("c4"), "none");
+    edit_spec([](json::object& spec) { spec["drift"] = "Repair"; });
+    co_await loop_.sleep_for(1min);
+    EXPECT_EQ(on("c4"), "1.0.0 info");
+    EXPECT_EQ(said("Degraded"), "False Healthy ");
+    api("c5").erase("", "configmaps", "apps", "app");
+    co_await loop_.sleep_for(1min);
+    EXPECT_EQ(on("c5"), "1.0.0 info");
+    EXPECT_EQ(records("c5"), "1:superseded 2:deployed");
+    co_await w->stop();
+  });
+}
+
 TEST_F(FleetChartsOnClusters, AReleaseThatIsThereIsTakenOverOnlyWhenAPersonSaysSo) {
   home().put(fleet_chart("1.0.0", R"({"maxClusters":6})", "", "app"));
   run([&]() -> awaitable<void> {

@@ -77,6 +77,7 @@ private:
 
 struct kept_shops {
   using object = shop;
+  using writes = placed::object_writes<shop>;
   using world = shop_world;
   using plan = placement_plan;
   struct place {};
