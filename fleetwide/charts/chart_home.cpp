@@ -373,6 +373,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
     out.look_again = at.world.now + look_again_soon;
     return out;
   }
+  is.refusal = seen.refusal;
   const effective wanted = effective_on(p, at.wanted, at.world.wanted, is.cluster);
   if (!wanted.problem.empty())
     is.policy = units::held(hold_code::values_refused, is.cluster, wanted.problem);

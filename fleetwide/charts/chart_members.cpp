@@ -59,6 +59,9 @@ note_writes::options chart_members::notes_of(chart_members* me, const options& o
   out.ns = o.wanted()->all.notes_ns;
   out.order = [me](const key_type& key) { return me->find_object(key); };
   out.noted = [me](chart_notes now) { me->written_ = std::move(now); };
+  out.told = [me](const std::string& claim, std::string why) {
+    me->note_refusal(claim, std::move(why));
+  };
   return out;
 }
 
@@ -192,6 +195,7 @@ chart_members::seen chart_members::look(const std::string& claim) const {
   out.is_known = newest.has_value() && notes_.is_synced();
   if (newest) out.newest = *newest;
   out.note = note_for(claim);
+  if (const auto no = refusals_.find(claim); no != refusals_.end()) out.refusal = no->second;
   for (const auto& [key, order] : orders_) {
     if (order.claim() != claim) continue;
     out.is_ordered = true;
@@ -278,6 +282,24 @@ awaitable<k8s::result<chart_members::gathered>> chart_members::gather(key_type k
   co_return g;
 }
 
+void chart_members::note_refusal(const std::string& claim, std::string why) {
+  const auto found = refusals_.find(claim);
+  if (found == refusals_.end() ? why.empty() : found->second == why) return;
+  if (why.empty())
+    refusals_.erase(found);
+  else
+    refusals_[claim] = std::move(why);
+  if (options_.on_change) options_.on_change(claim);
+}
+
+k8s::result<k8s::next> chart_members::refused(const key_type& key, const k8s::fault& why) {
+  const chart_order* o = find_object(key);
+  const bool is_passing = why.cancelled || why.code == k8s::errc::unavailable ||
+                          why.code == k8s::errc::unauthorized || why.code == k8s::errc::throttled;
+  if (o && !is_passing) note_refusal(o->claim(), why.message());
+  return why;
+}
+
 void chart_members::planned(const key_type& key, const gathered& g, const chart_plan& p) {
   memory* m = find(key);
   if (!m) return;
@@ -291,6 +313,7 @@ awaitable<chart_members::stepped> chart_members::rest(key_type key, gathered g, 
   if (p.is_settled) {
     orders_.erase(key);
     forget(key);
+    note_refusal(g.is.object->claim(), {});
     if (options_.on_change) options_.on_change(g.is.object->claim());
     co_return out;
   }
@@ -372,6 +395,9 @@ void chart_members::count(const under_way& me, const chart_plan&, const std::str
 
 awaitable<void> chart_members::note_hold(key_type key, chart_order about, units::hold why) {
   const std::string claim = about.claim();
+  // What has come of it since it was planned says more.
+  const auto now = note_for(claim);
+  if (!now || !(now == about.noted)) co_return;
   (void)co_await writes_.note_hold(std::move(about), std::move(why.code), std::move(why.sentence));
   const auto found = orders_.find(key);
   if (found != orders_.end()) found->second.noted = note_for(claim);

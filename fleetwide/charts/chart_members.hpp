@@ -74,6 +74,7 @@ public:
     bool goes = false;                   // it is being uninstalled
     bool retries = false;                // what failed is tried again, as a person asked
     std::optional<units::hold> hold;     // why that does not go on
+    std::string refusal;                 // what the server says instead of taking it
   };
   seen look(const std::string& claim) const;
   /// From now on it is to be so; nothing where it is being made so.
@@ -93,6 +94,7 @@ private:
   void changed(const std::string& claim);
   void follow_kinds_of(const chart_notes& all);
   void object_gone(std::string_view ns);
+  void note_refusal(const std::string& claim, std::string why);
   /// What a look from elsewhere has to know stands in the note.
   awaitable<void> note_hold(key_type key, chart_order about, units::hold why);
   awaitable<helm::placed::supplied_chart> chart(helm::placed::chart_coordinates c);
@@ -104,6 +106,7 @@ private:
                                           helm::placed::ask how) override;
   chart_plan plan_for(const gathered& g) const override { return plan_chart(g.is); }
   bool would_say(const gathered&, const chart_plan&) const override { return false; }
+  k8s::result<k8s::next> refused(const key_type& key, const k8s::fault& why) override;
   void planned(const key_type& key, const gathered& g, const chart_plan& p) override;
   awaitable<stepped> rest(key_type key, gathered g, chart_plan p) override;
   k8s::client& api_of(const kept_charts::place&) const override { return on_.api(); }
@@ -133,6 +136,7 @@ private:
   chart_notes written_;  // as a write of ours left them, until the watch shows it
   std::unique_ptr<helm::placed::cluster_view> view_;
   std::map<key_type, chart_order> orders_;
+  std::map<std::string, std::string> refusals_;  // by claim
 };
 
 }  // namespace fleetwide

@@ -64,6 +64,8 @@ public:
     // What was done and is otherwise now is another writer's doing.
     if (o_.noted->is == chart_note::state::done && o_.drift != chart_spec::on_drift::repair)
       return keep();
+    if (o_.noted->is == chart_note::state::failed && o_.atomic)
+      return hold(hold_code::backoff, "the operation failed and was taken back", std::nullopt);
     if (!has_namespace()) return;
     follow_release();
   }

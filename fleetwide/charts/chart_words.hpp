@@ -49,7 +49,9 @@ inline constexpr auto of_charts = std::to_array<hold_kind>({
     {"chart-loading", hold_nature::progress, "its chart is being fetched", "the chart is there",
      "the chart source"},
     {"backoff", hold_nature::trouble, "the last operation failed",
-     "the next attempt, after 30 s doubling to 15 min, or another revision",
+     "the next attempt, after 30 s doubling to 15 min (with spec.atomic: `windlass chart retry`), "
+     "or "
+     "another revision",
      "the keeper of the cluster"},
     {"release-pending", hold_nature::trouble,
      "its release is pending and no operation here works on it",

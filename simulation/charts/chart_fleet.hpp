@@ -20,8 +20,8 @@ public:
     std::string name;
     std::map<std::string, std::string> labels;
   };
-  chart_fleet(reactor::loop& l, std::vector<place> places,
-              reactor::logger log = reactor::logger(), double speed = 1);
+  chart_fleet(reactor::loop& l, std::vector<place> places, reactor::logger log = reactor::logger(),
+              double speed = 1);
   ~chart_fleet() override;
 
   chart_shelf& shelf() noexcept { return *shelf_; }

@@ -26,15 +26,14 @@ metadata:
   namespace: kube-system
 )";
 
-std::string test_of(bool fails) {
+std::string pod_of(std::string_view hook, bool fails) {
   return std::string(R"(apiVersion: v1
 kind: Pod
 metadata:
-  name: {{ .Release.Name }}-test
+  name: {{ .Release.Name }}-pod
   annotations:
-    helm.sh/hook: test
-    demo.local/ends: )") +
-         (fails ? "Failed" : "Succeeded") + R"(
+    helm.sh/hook: )") +
+         std::string(hook) + "\n    demo.local/ends: " + (fails ? "Failed" : "Succeeded") + R"(
 spec:
   restartPolicy: Never
   containers: [{name: test, image: test}]
@@ -49,7 +48,9 @@ std::string archive_of(const std::string& name, const std::string& version, char
   if (kind == chart_kind::failing)
     out.file(name + "/templates/broken.yaml", "{{ fail \"this version is broken\" }}\n");
   if (kind == chart_kind::tested || kind == chart_kind::failing_test)
-    out.file(name + "/templates/test.yaml", test_of(kind == chart_kind::failing_test));
+    out.file(name + "/templates/test.yaml", pod_of("test", kind == chart_kind::failing_test));
+  if (kind == chart_kind::failing_hook)
+    out.file(name + "/templates/hook.yaml", pod_of("post-upgrade", true));
   if (kind == chart_kind::reaching_out) out.file(name + "/templates/outside.yaml", outside);
   return formats::gzip(std::move(out).finish());
 }

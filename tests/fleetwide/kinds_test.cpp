@@ -1,4 +1,5 @@
 // What a FleetPool, a FleetGrant and a revision are read as, and what is refused with its field.
+#include "fleetwide/kinds/fleet_chart.hpp"
 #include "fleetwide/kinds/fleet_grant.hpp"
 #include "fleetwide/kinds/fleet_pool.hpp"
 #include "fleetwide/kinds/names.hpp"
@@ -192,6 +193,86 @@ TEST(FleetRevision, APoolThatNamesATagIsHeldAtOneDigest) {
   c.ref = "r.example/os@sha256:1";
   pool = pool_for_member(c, "os", known);
   EXPECT_FALSE(pool.at("spec").at("image").as_object().contains("updates"));
+}
+
+fleet_chart read_chart(const std::string& spec) {
+  auto p = k8s::parse_view<fleet_chart>(object(spec));
+  EXPECT_TRUE(p) << (p ? "" : p.error().message());
+  return p ? *p : fleet_chart();
+}
+
+constexpr const char* smallest_chart =
+    R"({"clusters":{"selector":{}},"namespace":"apps","chart":{"repository":"https://charts.example.com/","name":"web"})";
+
+TEST(FleetChartKind, IsReadWithItsDefaults) {
+  const fleet_chart p = read_chart(std::string(smallest_chart) + "}");
+  EXPECT_EQ(p.spec_problem(), "");
+  EXPECT_EQ(p.claim, "apps/" + p.meta.name.str());
+  EXPECT_EQ(p.ref, "https://charts.example.com/web");
+  EXPECT_TRUE(p.removes);
+  EXPECT_EQ(p.chart.drift, chart_spec::on_drift::report);
+  EXPECT_EQ(p.chart.timeout, std::chrono::minutes(5));
+  EXPECT_FALSE(p.chart.tests || p.chart.atomic || p.chart.by_policy || p.paused);
+  EXPECT_EQ(p.history_limit, 10);
+}
+
+TEST(FleetChartKind, IsReadAsWritten) {
+  const fleet_chart p = read_chart(
+      R"({"clusters":{"names":["b","a"]},"chart":{"repository":"oci://r.example/charts","name":"web","version":"1.x","digest":"sha256:0a"},)"
+      R"("namespace":"apps","release":"front","values":{"a":{"b":1}},"valuesFrom":[{"kind":"Secret","name":"s"},)"
+      R"({"kind":"ConfigMap","name":"c","key":"{region}-{zone}.yaml","optional":true}],"valuesByPolicy":true,"dependsOn":["base"],)"
+      R"("drift":"Repair","test":true,"atomic":true,"timeout":"90s","uninstall":"Orphan","paused":true,"revisionHistoryLimit":3})");
+  EXPECT_EQ(p.spec_problem(), "");
+  EXPECT_EQ(p.claim, "apps/front");
+  EXPECT_EQ(p.ref, "oci://r.example/charts/web:1.x");
+  EXPECT_FALSE(p.removes);
+  const chart_spec& c = p.chart;
+  EXPECT_EQ(c.depends_on, std::vector<std::string>{"base"});
+  EXPECT_TRUE(c.tests && c.atomic && c.by_policy && p.paused);
+  EXPECT_EQ(c.drift, chart_spec::on_drift::repair);
+  EXPECT_EQ(c.timeout, std::chrono::seconds(90));
+  ASSERT_EQ(c.sources.size(), 2u);
+  EXPECT_TRUE(c.sources[0].is_secret);
+  EXPECT_EQ(c.sources[0].key, "values.yaml");
+  EXPECT_EQ(c.sources[1].key_for({{k8s::interned("region"), k8s::interned("eu")},
+                                  {k8s::interned("zone"), k8s::interned("1")}}),
+            "eu-1.yaml");
+  EXPECT_EQ(c.sources[1].key_for({{k8s::interned("zone"), k8s::interned("1")}}), std::nullopt);
+  EXPECT_EQ(read_chart(p.template_json).chart.content_json(), p.template_json)
+      << "a revision has all of it";
+}
+
+TEST(FleetChartKind, WhatCannotBeProcessedIsNamedWithItsField) {
+  const auto says = [](const std::string& more) {
+    return read_chart(std::string(smallest_chart) + more + "}").spec_problem();
+  };
+  const std::string big(chart_spec::most_bytes, 'x');
+  EXPECT_EQ(says(R"(,"drift":"Mend")"), "spec.drift: \"Mend\" is none of Report, Repair, Ignore");
+  EXPECT_EQ(says(R"(,"timeout":"soon")"), "spec.timeout: \"soon\" is no duration like \"5m\"");
+  EXPECT_EQ(says(R"(,"uninstall":"Keep")"),
+            "spec.uninstall: \"Keep\" is neither Delete nor Orphan");
+  EXPECT_EQ(says(R"(,"values":[1])"), "spec.values is no object");
+  EXPECT_EQ(says(R"(,"values":{"a":")" + big + R"("})"),
+            "spec.values has 262152 bytes, 262144 are allowed");
+  EXPECT_EQ(says(R"(,"valuesFrom":[{"kind":"Pod","name":"p"}])"),
+            "spec.valuesFrom: kind \"Pod\" is neither ConfigMap nor Secret");
+  EXPECT_EQ(says(R"(,"valuesFrom":[{"kind":"Secret"}])"), "spec.valuesFrom: a name is missing");
+  EXPECT_EQ(says(R"(,"release":")" + std::string(54, 'a') + R"(")"),
+            "spec.release: \"" + std::string(54, 'a') + "\" is longer than 53 characters");
+  EXPECT_EQ(says(R"(,"rollout":{"maxClusters":"200%"})").substr(0, 26),
+            "spec.rollout.maxClusters \"");
+  EXPECT_EQ(
+      read_chart(
+          R"({"clusters":{"selector":{}},"namespace":"a","chart":{"repository":"ftp://x","name":"n"}})")
+          .spec_problem(),
+      "spec.chart.repository: \"ftp://x\" does not begin with https://, http:// or oci://");
+  EXPECT_EQ(
+      read_chart(R"({"clusters":{"selector":{}},"chart":{"repository":"https://x","name":"n"}})")
+          .spec_problem(),
+      "spec.namespace is empty");
+  EXPECT_FALSE(k8s::parse_view<fleet_chart>(
+      object(std::string(smallest_chart) + R"(,"values":{"a":1,"a":2}})")))
+      << "a key that is there twice";
 }
 
 TEST(FleetGrantKind, IsForTheNamespacesAndKindsThatItNames) {

@@ -17,6 +17,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +62,7 @@ protected:
   void saw(const std::string& cluster, const k8s::sim::written& w) {
     if (w.plural == "events") return;
     ++writes_;
+    if (w.name == notes_object) saw_note(cluster);
     if (w.plural != "configmaps" || w.type == k8s::sim::write_type::deleted || !w.after) return;
     const json::object* data =
         w.after->if_contains("data") ? w.after->at("data").if_object() : nullptr;
@@ -68,6 +71,16 @@ protected:
     const std::string version(data->at("version").as_string());
     if (std::exchange(versions_[cluster + ":" + name], version) != version)
       moves_.push_back(cluster);
+  }
+
+  /// Who begins before any of those that began is done.
+  void saw_note(const std::string& cluster) {
+    const auto now = note_on(cluster);
+    const std::string content = now ? now->content : std::string();
+    const bool is_new = std::exchange(contents_[cluster], content) != content;
+    if (now && now->is == chart_note::state::done) one_is_done_ = true;
+    if (now && is_new && now->is == chart_note::state::begun && !one_is_done_)
+      began_.insert(cluster);
   }
 
   json::object fleet_chart(const std::string& version, const std::string& rollout = "{}",
@@ -234,6 +247,9 @@ protected:
   std::map<std::string, std::string> versions_;
   std::vector<std::string> moves_;
   std::uint64_t writes_ = 0;  // without Events
+  std::map<std::string, std::string> contents_;
+  std::set<std::string> began_;
+  bool one_is_done_ = false;
   std::shared_ptr<reactor::log_capture> lines_ = std::make_shared<reactor::log_capture>();
 };
 

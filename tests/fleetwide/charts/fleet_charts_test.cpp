@@ -1,5 +1,9 @@
 // FleetCharts on a fleet, in virtual time: embedded clusters, a home, a shelf of charts.
 #include "tests/fleetwide/charts/fleet_charts_fixture.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <random>
+#include <set>
 
 namespace fleetwide::testing {
 namespace {
@@ -473,6 +477,142 @@ TEST_F(FleetChartsOnClusters, AProcessThatDiesAtAnyWriteIsContinuedByTheNext) {
     std::printf("## killed at each of %zu writes of an upgrade\n", deaths);
   });
 }
+
+TEST_F(FleetChartsOnClusters, APolicyAddsValuesAndHoldsWhomItNames) {
+  reactor::temporary_folder folder;
+  policies_ = folder.path();
+  const auto says = [&](const std::string& body) {
+    folder.write("p/policy.lua",
+                 "local function values(chart, cluster, now)\n" + body +
+                     "\nend\nreturn { name = 'p', version = '1', api = 2, fleet = { values = "
+                     "values } }\n");
+  };
+  says(
+      "if cluster.labels.region == 'us' then return { hold = { code = 'NoUs', reason = 'not yet' } "
+      "} end\n"
+      "return { values = { level = chart.values.level .. '-' .. cluster.name } }");
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":6})",
+                         R"(,"valuesByPolicy":true,"values":{"level":"a"})"));
+  run([&]() -> awaitable<void> {
+    co_await serve(5min);
+    EXPECT_EQ(on("c0"), "1.0.0 a-c0");
+    EXPECT_EQ(on("c4"), "1.0.0 a-c4");
+    auto rows = co_await plan();
+    EXPECT_EQ(holds_in(rows), "c1:policy:NoUs c3:policy:NoUs c5:policy:NoUs");
+    EXPECT_EQ(rows.front().holds.front().by, "p 1");
+    says("error('oops')");
+    ask_for("1.1.0");
+    co_await serve(5min);
+    EXPECT_EQ(on("c0"), "1.0.0 a-c0");
+    EXPECT_EQ(status().at("held").at("policy-fault"), 6);
+    folder.write("p/policy.lua",
+                 "return { name = 'p', version = '2', api = 2, fleet = { revision = "
+                 "function() return {} end } }\n");
+    co_await serve(5min);
+    rows = co_await plan();
+    EXPECT_EQ(rows.front().holds.front().sentence,
+              "spec.valuesByPolicy is true and no pack answers fleet.values");
+    says("return { values = { level = 'all' } }");
+    co_await serve(10min);
+    EXPECT_EQ(who_has("1.1.0 all"), "c0 c1 c2 c3 c4 c5");
+  });
+}
+
+TEST_F(FleetChartsOnClusters, WithAtomicAFailedUpgradeIsTakenBack) {
+  world_->shelf().put("app", "1.4.0", chart_kind::failing_hook);
+  home().put(fleet_chart("1.0.0", rings, R"(,"atomic":true,"timeout":"30s")"));
+  run([&]() -> awaitable<void> {
+    co_await serve(20min);
+    ask_for("1.4.0");
+    co_await serve(3min);
+    EXPECT_EQ(said("Halted").substr(0, 18), "True TooManyFailed");
+    EXPECT_EQ(who_has("1.0.0 info"), "c0 c1 c2 c3 c4 c5") << "taken back";
+    EXPECT_EQ(records("c0"), "1:superseded 2:failed 3:deployed") << "and not tried again";
+    ask_for("1.1.0");
+    co_await serve(40min);
+    EXPECT_EQ(who_has("1.1.0 info"), "c0 c1 c2 c3 c4 c5");
+  });
+}
+
+TEST_F(FleetChartsOnClusters, AClusterThatGoesAwayInTheMiddleIsGoneOnWithWhenItIsBack) {
+  home().put(fleet_chart("1.0.0", rings));
+  run([&]() -> awaitable<void> {
+    co_await serve(20min);
+    ask_for("1.1.0");
+    auto w = service(units::mode::act);
+    co_await w->start();
+    co_await loop_.sleep_for(1min);
+    api("c2").freeze(true);
+    api("c4").freeze(true);
+    co_await loop_.sleep_for(30min);
+    EXPECT_EQ(who_has("1.1.0 info"), "c0 c1 c3 c5") << "who is away holds up no one for ever";
+    EXPECT_EQ(said("Degraded"), "True ClustersHeld cluster-away: c2, c4");
+    api("c2").freeze(false);
+    api("c4").freeze(false);
+    co_await loop_.sleep_for(20min);
+    EXPECT_EQ(who_has("1.1.0 info"), "c0 c1 c2 c3 c4 c5");
+    EXPECT_EQ(said("Ready"), "True AllReady 6 of 6 clusters have revision 2");
+    co_await w->stop();
+  });
+}
+
+TEST_F(FleetChartsOnClusters, AClusterThatRefusesIsHeldAndTheOthersGoOn) {
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":6})"));
+  bool refuses = true;
+  const auto no = [&](const k8s::sim::request& r, const char* what) {
+    std::optional<k8s::sim::answer> out;
+    if (!refuses || r.method == "GET" || r.path.find(what) == std::string::npos) return out;
+    out.emplace();
+    out->status = 403;
+    out->body =
+        R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"not for you"})";
+    return out;
+  };
+  api("c3").before = [&](const k8s::sim::request& r) { return no(r, "configmaps/windlass-fleet"); };
+  api("c5").before = [&](const k8s::sim::request& r) { return no(r, "/api/v1/namespaces"); };
+  run([&]() -> awaitable<void> {
+    co_await serve(10min);
+    EXPECT_EQ(who_has("1.0.0 info"), "c0 c1 c2 c4");
+    EXPECT_TRUE(said("Degraded").starts_with("True ClustersHeld cluster-refused: c3"))
+        << said("Degraded");
+    refuses = false;
+    co_await serve(10min);
+    EXPECT_EQ(said("Ready").substr(0, 13), "True AllReady");
+  });
+}
+
+class SeededFleetCharts : public FleetChartsOnClusters,
+                          public ::testing::WithParamInterface<int> {};
+
+TEST_P(SeededFleetCharts, WhatAFileIsPlannedToDoIsWhatThenHappens) {
+  std::mt19937 r(static_cast<unsigned>(GetParam()));
+  const auto rollout = [&] {
+    std::string out = R"({"maxClusters":)" + std::to_string(1 + r() % 6);
+    if (r() % 2) out += R"(,"waves":{"label":"ring","values":["canary","early"]})";
+    return out + "}";
+  };
+  json::object first = fleet_chart(r() % 2 ? "1.0.0" : "1.1.0", rollout());
+  if (r() % 3 == 0) first["spec"].as_object()["clusters"] = json::parse(R"({"names":["c1","c3"]})");
+  home().put(first);
+  run([&]() -> awaitable<void> {
+    co_await serve(15min);
+    json::object next = fleet_chart(r() % 2 ? "1.0.0" : "1.1.0", rollout(),
+                                    r() % 3 ? "" : R"(,"values":{"level":"new"})");
+    if (r() % 4 == 0)
+      next["spec"].as_object()["clusters"] = json::parse(R"({"names":["c0","c1"]})");
+    std::vector<json::object> file{next};
+    const auto rows = co_await plan(std::move(file));
+    std::set<std::string> said;
+    for (const units::planned_action& a : rows.front().actions)
+      if (a.action.starts_with("write")) said.insert(a.unit);
+    began_.clear();
+    one_is_done_ = false;
+    edit_spec([&](json::object& spec) { spec = next["spec"].as_object(); });
+    co_await serve(30s);
+    EXPECT_EQ(said, began_);
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, SeededFleetCharts, ::testing::Range(1, 101));
 
 }  // namespace
 }  // namespace fleetwide::testing
