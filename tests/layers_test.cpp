@@ -224,8 +224,8 @@ TEST(Layers, EveryFolderOfTheTableIsThereAndEveryNameInItIsKnown) {
 
 /// Who speaks Go's language: charts, the formats that Helm and Kubernetes read and write, what
 /// packs are given of them, and the embedded API server, whose patterns and times are Go's.
-constexpr std::string_view speaking_go[] = {"formats/", "helm/", "policies/host/",
-                                            "k8s/sim/objects/"};
+constexpr std::string_view speaking_go[] = {"formats/", "helm/", "fleetwide/charts/",
+                                            "policies/host/", "k8s/sim/objects/"};
 
 /// The headers of formats/ whose includes lead to formats/go, by themselves or through others.
 std::set<std::string> headers_of_go() {

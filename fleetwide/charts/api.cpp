@@ -118,11 +118,13 @@ units::api charts(chart_settings s) {
   a.settings = [](app::flags& f) -> units::api_setup {
     const auto told = helm::tenants::declare_settings(f);
     return [told](units::api& to, const units::process_facts& p) -> reactor::result<void> {
-      auto read = helm::tenants::read_settings(*told, p);
-      if (!read) return read.error();
       chart_settings now;
       now.ns = p.ns;
-      now.helm = *std::move(read);
+      if (p.is_named) {
+        auto read = helm::tenants::read_settings(*told, p);
+        if (!read) return read.error();
+        now.helm = *std::move(read);
+      }
       set_up(to, std::move(now));
       return {};
     };

@@ -4,6 +4,7 @@
 #include "formats/digest.hpp"
 #include "formats/json/json.hpp"
 #include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
 #include "helm/values/values.hpp"
 #include "k8s/informer/view.hpp"
 
@@ -163,6 +164,15 @@ std::string chosen_keys(const chart_content& c, const k8s::string_map& labels) {
   std::string out;
   for (const values_source& s : c.spec.sources)
     out += s.key_for(labels).value_or(std::string("{}")) + "\n";
+  return out;
+}
+
+shown_values shown(const cluster_values& of) {
+  shown_values out;
+  out.problem = of.problem;
+  if (!of.problem.empty()) return out;
+  if (auto yaml = formats::write_go_yaml(of.values)) out.yaml = std::move(*yaml);
+  if (auto text = formats::write_json(of.values)) out.json = std::move(*text);
   return out;
 }
 

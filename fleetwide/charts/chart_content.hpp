@@ -55,6 +55,12 @@ cluster_values with_secrets(cluster_values before, const helm::value* policy,
 /// The keys that the cluster's labels choose: clusters with the same ones have the same values.
 std::string chosen_keys(const chart_content& c, const k8s::string_map& labels);
 
+/// Values for people and programs.
+struct shown_values {
+  std::string yaml, json, problem;  // problem: why there are none
+};
+shown_values shown(const cluster_values& of);
+
 /// Tells what a cluster is to have from anything else: chart, its digest, place and values.
 std::string digest_of(const chart_content& c, const helm::value& values);
 

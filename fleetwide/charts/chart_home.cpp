@@ -1,3 +1,4 @@
+// The FleetCharts at home: their charts and values, what clusters have, and what they are told.
 #include "fleetwide/charts/chart_home.hpp"
 
 #include "fleetwide/charts/api.hpp"
@@ -264,16 +265,18 @@ const chart_home::effective& chart_home::effective_on(const fleet_object& p,
   return effective_.emplace(std::move(key), std::move(out)).first->second;
 }
 
-cluster_values chart_home::values_before_secrets(const fleet_look& at, const std::string& cluster) {
+shown_values chart_home::values_before_secrets(const fleet_look& at, const std::string& cluster) {
   k8s::cluster* on = options_.fleet->find(cluster);
   const k8s::string_map labels = on ? on->labels() : k8s::string_map();
   const chart_content& is = content(at.wanted, at.world.wanted);
-  cluster_values out = values_before_policy(is, labels);
+  cluster_values values = values_before_policy(is, labels);
   const auto said = said_.find({at.object.meta.key(), cluster});
-  if (!is.spec.by_policy || said == said_.end() || !out.problem.empty()) return out;
-  chart_content without = is;
-  without.spec.sources.clear();
-  return with_secrets(std::move(out), &said->second.values, without, {}, labels);
+  if (is.spec.by_policy && said != said_.end() && values.problem.empty()) {
+    chart_content without = is;
+    without.spec.sources.clear();
+    values = with_secrets(std::move(values), &said->second.values, without, {}, labels);
+  }
+  return shown(values);
 }
 
 /// Each cluster's, once for all that it is told.

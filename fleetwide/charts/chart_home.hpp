@@ -29,7 +29,7 @@ public:
   void describe(boost::json::object& entry) const override;
   awaitable<void> stop() override;
   /// The cluster's values by the revision that is asked for, without what Secrets add.
-  cluster_values values_before_secrets(const fleet_look& at, const std::string& cluster);
+  shown_values values_before_secrets(const fleet_look& at, const std::string& cluster);
 
   using fleet_home_of::doubt;
   /// Of what was done on a cluster something may be gone: it is looked at.

@@ -5,8 +5,6 @@
 #include "fleetwide/commands/fleet_kinds.hpp"
 #include "fleetwide/commands/object_view.hpp"
 #include "fleetwide/kinds/names.hpp"
-#include "formats/json/json.hpp"
-#include "formats/yaml/writer.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/informer/view.hpp"
 #include "reactor/loop.hpp"
@@ -198,11 +196,9 @@ private:
           one["problem"] = is.problem;
           text += "# " + page(is.problem).text() + "\n";
         } else {
-          const auto written = formats::write_json(is.values);
           boost::system::error_code wrong;
-          one["values"] = written ? json::parse(*written, wrong) : json::value();
-          const auto yaml = formats::write_go_yaml(is.values);
-          if (yaml) text += *yaml;
+          one["values"] = json::parse(is.json, wrong);
+          text += is.yaml;
         }
         for (const fleetwide::values_source& s : at.object.chart.sources)
           if (s.is_secret) text += "# and Secret " + s.name + ", key " + s.key + "\n";

@@ -48,7 +48,7 @@ struct keeper_words {
 /// out one step after the other; an operation of Helm's runs beside the passes, never two for one
 /// object. What the kinds do alike is here; a kind of object derives from it and adds what it has
 /// alone.
-/// Kind     names the types: `object`, `writes` (object_writes of it, or what has the same members),
+/// Kind     names the types: `object`, `writes` (object_writes of it, or what has its members),
 ///          `world` (a placement_facts), `plan` (a placement_plan), `place` (where a pass works: an
 ///          API server) and `extra` (what else is remembered of an object between two passes). A
 ///          process that forgets all of it has lost nothing but time.

@@ -20,8 +20,8 @@ std::string version_problem(std::string_view asked);
 bool same_version(std::string_view asked, std::string_view offered);
 
 /// Which of the versions that a repository has is meant: the exact text first, else the first that
-/// is the same version; for nothing the highest that is no pre-release, for a range the highest in it.
-/// What is no version is passed over.
+/// is the same version; for nothing the highest that is no pre-release, for a range the highest in
+/// it. What is no version is passed over.
 std::optional<std::string> choose_version(const std::vector<std::string>& offered,
                                           std::string_view asked);
 
