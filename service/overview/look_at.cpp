@@ -38,12 +38,13 @@ reactor::awaitable<std::optional<refusal>> until_known(service& s, reactor::loop
   }
 }
 
-/// What an API has on the clusters of that name: home alone in its fleet is there twice, and one
-/// cluster all the same.
+/// What an API has on the clusters of that name, one after the other: home alone in its fleet is
+/// there twice, and one cluster all the same. Null after the last.
 const k8s::engagement* engagement_of(const service& s, const std::string& name,
-                                     const std::string& api) {
+                                     const std::string& api, std::size_t which = 0) {
   for (const k8s::cluster* c : s.clusters())
-    if (const k8s::engagement* e = c->name() == name ? c->find(api) : nullptr) return e;
+    if (const k8s::engagement* e = c->name() == name ? c->find(api) : nullptr)
+      if (which-- == 0) return e;
   return nullptr;
 }
 
@@ -73,10 +74,9 @@ reactor::awaitable<std::optional<refusal>> until_complete(service& s, reactor::l
                                                           reactor::steady_time deadline) {
   std::optional<refusal> refused = co_await until_known(s, l, name, deadline);
   // Look again after each wait: a cluster or an API may be gone.
-  for (const units::api& what : s.apis()) {
-    const k8s::engagement* e = engagement_of(s, name, what.name);
-    if (units::part* part = e ? units::part_of(*e) : nullptr) (void)co_await part->synced(deadline);
-  }
+  for (const units::api& what : s.apis())
+    for (std::size_t i = 0; const k8s::engagement* e = engagement_of(s, name, what.name, i); ++i)
+      if (units::part* part = units::part_of(*e)) (void)co_await part->synced(deadline);
   co_return refused;
 }
 
@@ -92,9 +92,13 @@ cluster_overview overview_of(const service& s, const k8s::fleet::unusable& u) {
 reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, std::string name) {
   cluster_overview one;
   for (const units::api& what : s.apis()) {
-    const k8s::engagement* e = engagement_of(s, name, what.name);
+    // Where the cluster is home as well, both parts may see the same objects.
     std::vector<plan_row> rows;
-    if (units::part* part = e ? units::part_of(*e) : nullptr) rows = co_await part->overview();
+    for (std::size_t i = 0; rows.empty(); ++i) {
+      const k8s::engagement* e = engagement_of(s, name, what.name, i);
+      if (!e) break;
+      if (units::part* part = units::part_of(*e)) rows = co_await part->overview();
+    }
     one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
   }
   // Only now: a cluster or an API may be gone after each wait.

@@ -206,7 +206,7 @@ def run(s, total):
     s.helm(us, "install", "other", "base", "--repo", s.shelf.url)
     s.home.apply(s.fleet_chart("base", "1.0.0", release="other") | {"metadata": {"name": "other", "namespace": NAMESPACE}})
     s.until(lambda: "managed-by-other: us" in s.condition("Degraded", "other"), "it is not fought over")
-    check(s.version(eu, "other") == "1.0.0", "the other cluster goes on")
+    s.until(lambda: s.version(eu, "other") == "1.0.0", "the other cluster goes on")
     s.windlass("chart", "approve", "other", "--adopt", "--cluster", "us", "--yes")
     s.until(lambda: s.condition("Ready", "other").startswith("True AllReady"), "it was adopted")
 
