@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t most_grants = 1'000, most_revisions = 20'000;
-constexpr reactor::nanoseconds not_live_retry = 5s, unknown_retry = 15s,
+constexpr reactor::nanoseconds conflict_retry = 100ms, not_live_retry = 5s, unknown_retry = 15s,
                                look_again_for_clusters = 50ms, look_again_while_moving = 30s,
                                look_again_at_rest = 5min, patience_of_an_overview = 10s;
 
@@ -181,7 +181,15 @@ awaitable<k8s::result<k8s::next>> fleet_home::say_without_plan(fleet_object p,
   co_return k8s::await_change();
 }
 
+/// What another write came before is looked at as it is then.
 awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
+  auto ended = co_await pass(std::move(key));
+  if (!ended && ended.error().code == k8s::errc::conflict)
+    co_return k8s::requeue_after(conflict_retry);
+  co_return ended;
+}
+
+awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
   if (!on_.is_live() || !options_.fleet->is_discovered())
     co_return k8s::requeue_after(not_live_retry);
   const fleet_object* found = find_object(key);

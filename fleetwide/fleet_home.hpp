@@ -171,6 +171,7 @@ private:
   };
 
   awaitable<k8s::result<k8s::next>> reconcile(k8s::object_key key) override;
+  awaitable<k8s::result<k8s::next>> pass(k8s::object_key key);
   awaitable<k8s::result<k8s::next>> clean_up(fleet_look at);
   awaitable<k8s::result<k8s::next>> say_without_plan(fleet_object p, std::string_view reason,
                                                      std::string why);

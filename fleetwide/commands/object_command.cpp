@@ -14,6 +14,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <iostream>
 #include <map>
 
 namespace cli {
@@ -70,7 +71,7 @@ private:
   std::string why_none() const {
     k8s::cluster* home = windlass_.home();
     const k8s::engagement* api = home ? home->find(kind_.api) : nullptr;
-    return api ? api->says() : "no API server is home";
+    return api ? api->says() : "no API server is home (--fleet contexts has none)";
   }
   bool is_meant(const fleet_look& at) const {
     const k8s::object_key key = at.object.meta.key();
@@ -392,9 +393,17 @@ int object_command(const object_arguments& a, const invocation& i) {
   prepared->options.does = units::mode::look;
   std::vector<fleetwide::fleet_object> assumed;
   if (!a.file.empty()) {
-    const auto text = reactor::load_file(a.file, most_file_bytes);
-    if (!text) return complain(text.error().message());
-    auto read = objects_in(*a.kind, *text, a.file, a.fleet.ns);
+    std::string text;
+    if (a.file == "-") {
+      text.resize(most_file_bytes);
+      std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+      text.resize(static_cast<std::size_t>(std::cin.gcount()));
+    } else {
+      auto loaded = reactor::load_file(a.file, most_file_bytes);
+      if (!loaded) return complain(loaded.error().message());
+      text = std::move(*loaded);
+    }
+    auto read = objects_in(*a.kind, text, a.file == "-" ? "standard input" : a.file, a.fleet.ns);
     if (!read) return complain(read.error());
     assumed = std::move(*read);
   }
@@ -428,7 +437,8 @@ void add_yes(flags& f, object_arguments& to, const std::string& verb) {
 void add_file(flags& f, object_arguments& to, const std::string& verb) {
   add_object_name(f, to, false);
   f.value("-f,--filename", to.file,
-          std::string(to.kind->kind) + "s of this file, as if they were at home")
+          std::string(to.kind->kind) +
+              "s of this file (-: of standard input), as if they were at home")
       .takes("FILE")
       .matters();
   f.footer("Examples:\n  " + example(to, verb + (verb == "diff" ? " " + one_of(to) : "")) + "\n  " +
