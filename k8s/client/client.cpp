@@ -107,6 +107,7 @@ http::client_options transport_options(reactor::loop& l, const credentials& who,
   http::client_options out;
   out.origin = http::parse_origin(server).value();
   out.tls = who.tls();
+  out.how = who.to().precedence;
   if (!who.to().proxy_url.empty()) {
     out.proxy.url = who.to().proxy_url;
   } else if (!l.simulated()) {

@@ -14,6 +14,7 @@
 #include "k8s/informer/proof_pace.hpp"
 #include "k8s/informer/watch_state.hpp"
 #include "policies/host/record/record.hpp"
+#include "reactor/net/dial_turns.hpp"
 #include "reactor/turn.hpp"
 #include "service/page/access.hpp"
 #include "service/page/board.hpp"
@@ -98,6 +99,10 @@ std::vector<std::pair<std::string, std::string>> rows_of_constants() {
       {"one turn of the loop for bytes that are ready",
        duration(turn::longest) + ", " + bytes(turn::most_bytes) + " or " +
            number(turn::most_steps) + " steps, then everybody else"},
+      {"connections that are made at once", number(reactor::dial_turns::most_at_once) +
+                                                ", in turn by peer; one that takes longer than " +
+                                                duration(reactor::dial_turns::longest_place) +
+                                                " counts no more"},
       {"questions that prove views of attended clusters",
        number(static_cast<std::uint64_t>(k8s::proof_pace::usual_per_second)) +
            " a second for all clusters together, and for each as often as at rest"},
