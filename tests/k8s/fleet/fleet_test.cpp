@@ -709,6 +709,31 @@ TEST_F(Fleet, LeaksNothingOverAThousandRotations) {
   });
 }
 
+/// While thousands of clusters connect again, each turn of the loop takes as long as a handshake of
+/// each of them.
+TEST(FleetThatStops, LetsOthersRunBetweenSomeClustersAndNotAfterEach) {
+  constexpr std::size_t clusters = 400;
+  loop real;
+  reactor::run_task(real, [&]() -> awaitable<void> {
+    fleet f(real, {}, {});
+    for (std::size_t i = 0; i < clusters; ++i) {
+      reactor::fault wrong = reactor::make_fault(reactor::errc::malformed, "read it");
+      f.add("c" + std::to_string(i), std::move(wrong));
+    }
+    std::size_t turns = 0;
+    bool stopped = false;
+    reactor::task_group beside(real);
+    beside.start("others", [&]() -> awaitable<void> {
+      for (; !stopped; ++turns) co_await real.yield();
+    });
+    co_await f.stop();
+    stopped = true;
+    co_await beside.join();
+    EXPECT_LE(turns, clusters / 10);
+    EXPECT_GE(turns, clusters / 40) << "others have to run between them";
+  });
+}
+
 TEST_F(Fleet, StopsAtAnyMoment) {
   for (int step = 0; step < 40; ++step) {
     for (const char* host : {"home", "c1", "c2"}) net().faults(host).latency = 1ms;
