@@ -2,7 +2,9 @@
 #include "k8s/fleet/fleet.hpp"
 
 #include "formats/digest.hpp"
+#include "reactor/net/dial_turns.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "reactor/of_loop.hpp"
 #include "reactor/turn.hpp"
 #include "tests/hostile/counted.hpp"
 #include "tests/k8s/client/api_server.hpp"
@@ -706,6 +708,21 @@ TEST_F(Fleet, LeaksNothingOverAThousandRotations) {
     EXPECT_EQ(l.live(), before);
     EXPECT_EQ(metrics.series(), series);
     EXPECT_LE(net().connections("c1"), 1u);
+  });
+}
+
+TEST_F(Fleet, ConnectsToSomeClustersAtOnceAndToAllInTurn) {
+  net().faults("c1").latency = 5ms;
+  run([&](world& w) -> awaitable<void> {
+    for (int i = 0; i < 300; ++i) w.fleet.add("c" + std::to_string(i), w.c1.server.to());
+    std::size_t most = 0;
+    for (int i = 0; i < 200; ++i) {
+      co_await l.sleep_for(1ms);
+      most = std::max(most, reactor::of_loop<reactor::dial_turns>(l).under_way());
+    }
+    EXPECT_EQ(most, reactor::dial_turns::most_at_once);
+    co_await l.sleep_for(5s);
+    for (cluster* c : w.fleet.clusters()) EXPECT_TRUE(c->is_connected()) << c->name();
   });
 }
 
