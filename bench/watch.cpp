@@ -197,7 +197,7 @@ boost::json::object measure_watch(std::size_t events) {
     o[key] = head.at(key);
   o["points"] = std::move(points);
   boost::json::array watched;
-  for (const char* collection : {"nodes", "bootcnodes", "secrets", "tenants"}) {
+  for (const char* collection : {"pods", "nodes", "bootcnodes", "secrets", "tenants"}) {
     watched.push_back(measure_collection(collection, events ? events : 50'000));
     const boost::json::object& p = watched.back().as_object();
     o[std::string("cpu_us_per_event_of_") + collection] = p.at("cpu_us_per_event");

@@ -12,9 +12,9 @@ namespace bench {
 /// made beforehand.
 /// Shape: {environment…, cpu_us_per_event, mb_per_s, points: [{tls, event_bytes, …}], watched:
 /// [{collection, …}]}; the head figures are TLS at 8 KB, for comparison with other clients.
-/// `watched`: what services of ours watch, each event changing what is kept: Nodes with 50 images
-/// in their status, BootcNodes, Secrets, Tenants. `events` a point; 0 = about 400 MB. Throws
-/// std::runtime_error when the sender does not come up.
+/// `watched`: pods and what services of ours watch, each event changing what is kept: Nodes with 50
+/// images in their status, BootcNodes, Secrets, Tenants; with managedFields and without. `events` a
+/// point; 0 = about 400 MB. Throws std::runtime_error when the sender does not come up.
 boost::json::object measure_watch(std::size_t events);
 
 /// The sender's side: "<tls|plain>:<bytes>:<events>". Prints its URL and the file of its CA, serves

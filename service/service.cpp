@@ -161,7 +161,9 @@ void service::make_home() {
   h.on_event = [this](const std::string& cluster, const k8s::event_note& e) {
     if (on_event) on_event(cluster, e);
   };
-  home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
+  k8s::connection to = options_.home;
+  to.precedence = reactor::precedence::essential;
+  home_ = std::make_unique<k8s::cluster>(loop_, std::move(to), std::move(h), log_);
   fleet_->also_tell_of(*home_);
 }
 

@@ -49,6 +49,12 @@ std::string metadata_of(const std::string& object) {
                                                     {"metadata", std::move(all["metadata"])}});
 }
 
+std::string without_managers(const std::string& object) {
+  boost::json::value all = boost::json::parse(object);
+  all.at("metadata").as_object().erase("managedFields");
+  return boost::json::serialize(all);
+}
+
 }  // namespace
 
 messages::messages(const collection& of, std::size_t objects, message_form form,
@@ -58,7 +64,8 @@ messages::messages(const collection& of, std::size_t objects, message_form form,
       kind_(form.metadata_only ? "PartialObjectMetadata" : of.kind().kind) {
   for (std::size_t i = 0; i < objects; ++i) {
     if (!form.protobuf) {
-      const std::string object = of.object(i);
+      const std::string object =
+          form.without_managers ? without_managers(of.object(i)) : of.object(i);
       objects_.push_back(placed(form.metadata_only ? metadata_of(object) : object));
       continue;
     }

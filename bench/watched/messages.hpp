@@ -13,6 +13,7 @@ namespace bench {
 /// How a client wants objects to be written.
 struct message_form {
   bool protobuf = false, metadata_only = false;
+  bool without_managers = false;  // JSON without metadata.managedFields
 };
 
 /// The objects of a collection as a server writes them in one form: lists, events of a watch,

@@ -367,18 +367,26 @@ json::object measure_peers(const peers_effort& how_much) {
 }
 
 json::object measure_collection(std::string_view collection, std::size_t events) {
-  served_corpus s;
-  s.collection = std::string(collection);
-  s.objects = objects_with_events;
-  s.events = events;
-  corpus_reading r(our_client(), "events", s, 1);
-  const json::object said = r.answer(patience);
-  const json::object server = r.ask_server("GET", "/state");
-  json::object o{{"collection", collection}, {"tls", true}};
-  o["event_bytes"] = server.at("event_bytes");
-  o["events"] = events;
-  o["cpu_us_per_event"] = rounded(said.at("cpu_us_per_event").to_number<double>());
-  o["wall_us_per_event"] = rounded(said.at("wall_us_per_event").to_number<double>());
+  json::object o{{"collection", collection}, {"tls", true}, {"events", events}};
+  for (const bool drops : {false, true}) {
+    served_corpus s;
+    s.collection = std::string(collection);
+    s.objects = objects_with_events;
+    s.events = events;
+    s.form.without_managers = drops;
+    corpus_reading r(our_client(), "events", s, 1);
+    const json::object said = r.answer(patience);
+    const std::string with = drops ? "_without_managers" : "";
+    o["event_bytes" + with] = r.ask_server("GET", "/state").at("event_bytes");
+    for (const char* figure : {"cpu_us_per_event", "wall_us_per_event"})
+      o[figure + with] = rounded(said.at(figure).to_number<double>());
+  }
+  const auto ratio = [&](const std::string& of) {
+    return rounded(o.at(of).to_number<double>() /
+                   o.at(of + "_without_managers").to_number<double>());
+  };
+  o["bytes_ratio"] = ratio("event_bytes");
+  o["cpu_ratio"] = ratio("cpu_us_per_event");
   return o;
 }
 

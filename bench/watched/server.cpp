@@ -52,6 +52,11 @@ public:
       if (!std::string_view(target.path).ends_with("/" + what_.collection)) {
         out.status = 404;
         out.body = "{}";
+      } else if (what_.form.without_managers &&
+                 r.fields.get("Accept").find("drop=metadata.managedFields") ==
+                     std::string_view::npos) {
+        out.status = 400;  // what is not asked for is not measured
+        out.body = "{}";
       } else if (target.get("watch")) {
         co_await follow(r.target, to);
         co_return;
@@ -200,6 +205,7 @@ std::string served_corpus::text() const {
                                                     {"objects", objects},
                                                     {"protobuf", form.protobuf},
                                                     {"metadata_only", form.metadata_only},
+                                                    {"without_managers", form.without_managers},
                                                     {"encoded", encoded},
                                                     {"events", events},
                                                     {"streams", streams},
@@ -213,6 +219,7 @@ served_corpus served_corpus::of(const std::string& text) {
   c.objects = o.at("objects").to_number<std::size_t>();
   c.form.protobuf = o.at("protobuf").as_bool();
   c.form.metadata_only = o.at("metadata_only").as_bool();
+  c.form.without_managers = o.at("without_managers").as_bool();
   c.encoded = std::string(o.at("encoded").as_string());
   c.events = o.at("events").to_number<std::size_t>();
   c.streams = o.at("streams").to_number<std::size_t>();

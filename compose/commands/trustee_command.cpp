@@ -419,6 +419,7 @@ private:
   reactor::awaitable<result<void>> list_into(instance_preview& world,
                                              k8s::resource kind) {  // borrowed
     k8s::list_options o;
+    o.managed_fields = true;  // the preview applies with what the pack's manager applied
     if (kind.namespaced && arguments_.what != trustee_arguments::command::list)
       o.ns = space();
     else if (kind.namespaced && !arguments_.list.all_namespaces)

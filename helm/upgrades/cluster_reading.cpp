@@ -110,6 +110,7 @@ private:
   /// Calls `take` for each object of a collection. What stops it is told.
   awaitable<void> each(k8s::resource of, k8s::list_options how, taker take) {
     const std::string name = of.plural;
+    how.managed_fields = true;  // what is found names the object's managers
     k8s::list_pages pages(api_, std::move(of), std::move(how));
     pages.allow(page_bytes);
     std::size_t seen = 0;

@@ -39,6 +39,24 @@ constexpr std::size_t unpacked_on_loop_bytes = 512;                // gzip makes
 constexpr std::size_t refusal_limit_bytes = 64 * 1024;             // a Status; read on the loop
 constexpr std::size_t plain_list_limit_bytes = 512 * 1024 * 1024;  // read piece by piece
 
+constexpr std::string_view any_json = "application/json";
+constexpr std::string_view metadata_list =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+constexpr std::string_view metadata_alone =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// Behind a media type: answers come without metadata.managedFields (KEP-5958). Servers before
+/// v1.37, and those with the gate ManagedFieldsOptOut off, ignore it.
+constexpr std::string_view without_managers = ";drop=metadata.managedFields";
+
+/// Asks for that no more. False: it was not asked for.
+bool accept_managers(http::request& r) {
+  std::string accept(r.fields.get("Accept"));
+  if (!accept.ends_with(without_managers)) return false;
+  accept.resize(accept.size() - without_managers.size());
+  r.fields.set("Accept", std::move(accept));
+  return true;
+}
+
 /// "/path?a=b&c=d" from pieces; empty values are left out. Without a path it stays empty, and
 /// nothing is sent.
 class target {
@@ -89,6 +107,7 @@ http::client_options transport_options(reactor::loop& l, const credentials& who,
   http::client_options out;
   out.origin = http::parse_origin(server).value();
   out.tls = who.tls();
+  out.how = who.to().precedence;
   if (!who.to().proxy_url.empty()) {
     out.proxy.url = who.to().proxy_url;
   } else if (!l.simulated()) {
@@ -236,7 +255,7 @@ struct client::impl {
     http::request r;
     r.method = std::move(method);
     r.target = path_and_query.empty() ? "" : prefix + path_and_query;
-    r.fields.add("Accept", "application/json");
+    r.fields.add("Accept", std::string(any_json).append(body ? without_managers : ""));
     r.fields.add("User-Agent", "windlass/" WINDLASS_VERSION);
     if (body) {
       r.fields.add("Content-Type", std::move(content_type));
@@ -324,7 +343,8 @@ struct client::impl {
     const auto ready = co_await refresh(credentials::look::when_due);
     if (!ready) co_return without_credentials(ready.error(), std::move(doing));
     const reactor::steady_time deadline = loop.now() + within;
-    for (int tried = 0;; ++tried) {
+    if (knows_no_drop) (void)accept_managers(r);
+    for (int tried = 0;;) {
       const reactor::steady_time turn_by =
           within.count() > 0 ? deadline : loop.now() + request_deadline;
       const bool turn = co_await limiter.acquire_until(turn_by);
@@ -335,7 +355,11 @@ struct client::impl {
       attempt<T> came = co_await once(std::move(sent), deadline);
       if (!came.refused) co_return std::move(came.got);
       fault why = came.got.error();
-      const bool again = co_await refused(why, came.about, tried, login);
+      if (why.http_status == 406 && accept_managers(r)) {
+        knows_no_drop = true;
+        continue;
+      }
+      const bool again = co_await refused(why, came.about, tried++, login);
       if (!again) co_return why;
     }
   }
@@ -512,6 +536,7 @@ struct client::impl {
   apart off_loop;
   newest_version newest;
   std::optional<reactor::nanoseconds> clock_ahead;
+  bool knows_no_drop = false;  // it answered 406 to without_managers
   std::function<void(const fault*)> on_outcome;
   std::function<void(const std::string&)> on_warning;
 };
@@ -544,8 +569,12 @@ awaitable<result<json::object>> client::get_within(resource r, object_key key,
 
 namespace {
 
-constexpr std::string_view metadata_list =
-    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/// The Accept header of a list: which parts of its objects come.
+std::string accepted(const list_options& o) {
+  std::string accept(o.metadata_only ? metadata_list : any_json);
+  if (!o.managed_fields) accept += without_managers;
+  return accept;
+}
 
 target list_target(const resource& r, const list_options& o) {
   target t(r.collection_path(o.ns));
@@ -567,7 +596,7 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
   std::string doing = "list " + r.plural + in_namespace(options.ns);
   http::request request = impl_->make("GET", list_target(r, options).take());
   request.fields.add("Accept-Encoding", http::accepted_encoding);
-  if (options.metadata_only) request.fields.set("Accept", std::string(metadata_list));
+  request.fields.set("Accept", accepted(options));
   const std::size_t most = std::min<std::uint64_t>(options.most_bytes, page_limit_bytes);
   auto page = co_await impl_->object_call(std::move(request), std::move(doing), request_deadline,
                                           most, body_form::part);
@@ -766,7 +795,7 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,
   // API servers compress what is longer than 128 KiB; a watch is never compressed, because it would
   // come in batches.
   request.fields.add("Accept-Encoding", http::accepted_encoding);
-  if (options.metadata_only) request.fields.set("Accept", std::string(metadata_list));
+  request.fields.set("Accept", accepted(options));
   return impl_->open(std::move(request), std::move(doing));
 }
 
@@ -788,8 +817,9 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r
   }
   http::request request = impl_->make("GET", t.take());
   request.answer = http::request::lasts::as_a_stream;
-  if (options.metadata_only)
-    request.fields.set("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+  request.fields.set(
+      "Accept",
+      std::string(options.metadata_only ? metadata_alone : any_json).append(without_managers));
   return impl_->open(std::move(request), std::move(doing));
 }
 

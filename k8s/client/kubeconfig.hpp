@@ -2,6 +2,7 @@
 
 #include "k8s/client/login_session.hpp"
 #include "reactor/awaitable.hpp"
+#include "reactor/net/stream.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/secret.hpp"
 
@@ -34,9 +35,11 @@ struct connection {
   std::string username;
   reactor::secret password;
   std::shared_ptr<login_session> login;  // `exec`: a program gives token or certificate
-  reactor::secret proxy_url;    // may hold a password; empty = as the environment says
-  std::string ns;               // the context's namespace; empty = none named
-  std::string context, source;  // for people: "prod", "kubeconfig /root/.kube/config"
+  reactor::secret proxy_url;             // may hold a password; empty = as the environment says
+  std::string ns;                        // the context's namespace; empty = none named
+  std::string context, source;           // for people: "prod", "kubeconfig /root/.kube/config"
+  // Of home, without which nothing is known of any cluster; no kubeconfig says it.
+  reactor::precedence precedence = reactor::precedence::usual;
 };
 
 /// What a kubeconfig from this origin may refer to.

@@ -3,6 +3,7 @@
 #include "k8s/client/stream_delivery.hpp"
 #include "reactor/plain/time.hpp"
 
+#include <optional>
 #include <string>
 
 namespace k8s {
@@ -17,6 +18,8 @@ struct newest_version {
   /// An informer asks at this moment, since then; the others wait for its answer.
   bool asking = false;
   reactor::steady_time asking_since{};
+  /// When it may be asked for a caller that attends; none: no place was taken (proof_pace).
+  std::optional<reactor::steady_time> place;
   stream_delivery delivery;  // how watches of this server arrive
 };
 

@@ -170,6 +170,7 @@ private:
   awaitable<ending> take_queued(stream_run& stream);                         // borrowed
   awaitable<void> complete(stream_run& stream);                              // borrowed
   ending piece_ended(const stream_run& stream);
+  bool may_ask(reactor::steady_time last);
   void ask_beside(const std::shared_ptr<stream_run>& stream);
   awaitable<void> sweep();
   awaitable<void> make_room();

@@ -1,6 +1,8 @@
 #include "k8s/client/apart.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/informer/informer_parts.hpp"
+#include "k8s/informer/proof_pace.hpp"
+#include "reactor/of_loop.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -48,7 +50,10 @@ steady_time informer_base::next_look(const stream_run& stream) const {
                      stream.opened + limits.list_allowance(stream.bytes), stream.ends_by});
   if (stream.probing || stream.ahead) return std::max(stream.looked, stream.probed) + probe_poll;
   const freshness_limits& how = limits.of(attention_);
-  steady_time look = std::max(api_.newest().asked, stream.probed) + how.named_every;
+  const steady_time last = std::max(api_.newest().asked, stream.probed);
+  steady_time look = std::max(
+      last + how.named_every,
+      std::min(api_.newest().place.value_or(last), last + limits.of(attention::none).named_every));
   if (target_) look = std::min(look, target_->asked + how.reached_in);
   look = std::max({look, stream.opened + probe_poll, stream.looked + probe_poll});
   return std::min(look, stream.ends_by);
@@ -185,7 +190,7 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   if (now >= last + how.named_every) {
     if (!contradicts && newest.asking && now - newest.asking_since < limits().probe_patience)
       return nullptr;
-    ask_beside(stream);
+    if (may_ask(last)) ask_beside(stream);
   } else if (target_ && now >= target_->asked + how.reached_in && !stream->in_pieces) {
     if (!contradicts) target_ = named_version{newest.version, newest.asked};
     begin_probe(*stream, probe_server(stream));
@@ -193,10 +198,23 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   return nullptr;
 }
 
+/// Whether this question has its turn among those of all clusters. A cluster that is attended never
+/// waits for longer than one at rest.
+bool informer_base::may_ask(steady_time last) {
+  const steady_time now = loop_.now();
+  if (now >= last + limits().of(attention::none).named_every) return true;
+  std::optional<steady_time>& place = api_.newest().place;
+  // A place of a caller that no longer attended is another time's.
+  if (!place || *place + limits().attended.named_every < now)
+    place = reactor::of_loop<proof_pace>(loop_).take(now);
+  return *place <= now;
+}
+
 /// Asks the server for its version while the stream goes on.
 void informer_base::ask_beside(const std::shared_ptr<stream_run>& stream) {
   api_.newest().asking = true;
   api_.newest().asking_since = loop_.now();
+  api_.newest().place.reset();
   begin_probe(*stream, ask_version(stream));
 }
 

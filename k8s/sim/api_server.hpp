@@ -92,6 +92,8 @@ struct api_options {
   /// For small servers that many watch, as in a simulation.
   bool keep_parsed = false;
   bool managed_fields = true;  // track who owns which field (apply needs it)
+  /// Heeds `drop=metadata.managedFields` in Accept (KEP-5958); a server without it ignores that.
+  bool drops_managed_fields = true;
   /// How long a deleted pod on a node takes to end; none = until finish_termination().
   std::optional<reactor::nanoseconds> pod_termination;
   access_rules access;

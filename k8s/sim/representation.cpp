@@ -54,29 +54,32 @@ bool representation::raw() const {
 }
 
 json::object representation::in_version(const json::object& stored) const {
+  json::object o;
   if (as == form::partial) {
-    json::object o{{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}};
+    o = json::object{{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}};
     o["metadata"] = stored.at("metadata");
-    return o;
+  } else {
+    o = from_storage(*kind, stored);
   }
-  return from_storage(*kind, stored);
+  if (drops_managers) erase(ensure_object(o, "metadata"), "managedFields");
+  return o;
 }
 
 std::string representation::render(const json::object& stored) const {
   if (as == form::table) return table(*this, {stored}, {}, true);
-  if (raw()) return json::serialize(stored);
+  if (raw() && !drops_managers) return json::serialize(stored);
   return json::serialize(in_version(stored));
 }
 
 std::string representation::render(const version& v) const {
-  return raw() ? v.bytes : render(*v.look());
+  return raw() ? as_stored(v) : render(*v.look());
 }
 
 std::string representation::render_item(const version& v) const {
   if (raw()) {
-    if (kind->custom) return v.bytes;
-    return v.bytes.size() > v.type_meta_bytes + 1 ? "{" + v.bytes.substr(v.type_meta_bytes + 1)
-                                                  : "{}";
+    std::string bytes = as_stored(v);
+    if (kind->custom) return bytes;
+    return bytes.size() > v.type_meta_bytes + 1 ? "{" + bytes.substr(v.type_meta_bytes + 1) : "{}";
   }
   json::object o = in_version(*v.look());
   if (as == form::whole && !kind->custom) {

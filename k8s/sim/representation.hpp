@@ -16,10 +16,14 @@ struct representation {
   kind_ptr kind;
   form as = form::whole;
   embedded include = embedded::metadata;
+  bool drops_managers = false;  // without metadata.managedFields; not in tables
   reactor::wall_time now{};
 
-  /// True when the stored bytes are what the client wants.
+  /// True when stored bytes are what the client wants, those of as_stored().
   bool raw() const;
+  std::string as_stored(const version& v) const {
+    return drops_managers ? v.bytes_without_managers() : v.bytes;
+  }
   std::string render(const json::object& stored) const;
   std::string render(const version& v) const;
   /// An element of a list: built-in kinds leave out kind and apiVersion there.

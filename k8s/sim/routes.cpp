@@ -24,6 +24,16 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
+/// Whether metadata.managedFields is among the fields of a drop parameter: "a+b".
+bool drops_managers(std::string_view fields) {
+  while (!fields.empty()) {
+    const std::string_view one = fields.substr(0, fields.find('+'));
+    if (one == "metadata.managedFields") return true;
+    fields.remove_prefix(std::min(one.size() + 1, fields.size()));
+  }
+  return false;
+}
+
 /// Reads what the client accepts: the first of its wishes that can be met. False when none can.
 bool choose_form(std::string_view accept, representation& as) {
   if (accept.empty()) return true;
@@ -33,13 +43,16 @@ bool choose_form(std::string_view accept, representation& as) {
     accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
     std::string_view type = trimmed(wish.substr(0, wish.find(';')));
     std::string_view form, group;
+    bool drops = false;
     while (wish.find(';') != std::string_view::npos) {
       wish = wish.substr(wish.find(';') + 1);
       std::string_view parameter = trimmed(wish.substr(0, wish.find(';')));
       if (parameter.starts_with("as=")) form = parameter.substr(3);
       if (parameter.starts_with("g=")) group = parameter.substr(2);
+      if (parameter.starts_with("drop=")) drops = drops_managers(parameter.substr(5));
     }
     if (type != "application/json" && type != "*/*" && type != "application/*") continue;
+    as.drops_managers = drops;
     if (form.empty()) return true;
     if (group != "meta.k8s.io") continue;
     if (form == "Table") {
@@ -192,6 +205,7 @@ answer core::route(const request& r, identity who) {
                    "application/vnd.kubernetes.protobuf, application/yaml, "
                    "application/vnd.kubernetes.protobuf;stream=watch"});
   }
+  c.as.drops_managers &= options.drops_managed_fields;
   const std::string include = c.query("includeObject");
   if (include == "None") c.as.include = representation::embedded::none;
   if (include == "Object") c.as.include = representation::embedded::object;

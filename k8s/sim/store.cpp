@@ -2,6 +2,8 @@
 
 #include "formats/json/exact.hpp"
 
+#include <utility>
+
 namespace k8s::sim {
 
 json::object version::parsed() const {
@@ -11,9 +13,36 @@ json::object version::parsed() const {
   return std::move(v.as_object());
 }
 
+std::string version::bytes_without_managers() const {
+  std::string out;
+  out.reserve(bytes.size() - managed_length);
+  out.append(bytes, 0, managed_begin);
+  return out.append(bytes, managed_begin + managed_length);
+}
+
 std::shared_ptr<const json::object> version::look() const {
   return seen_ ? seen_ : std::make_shared<const json::object>(parsed());
 }
+
+namespace {
+
+/// Appends metadata, its managedFields last, and notes where they stand.
+void append_metadata(version& v, const json::object& metadata) {
+  char before = '{';
+  const auto append = [&](std::string_view name, const json::value& value) {
+    append_text(v.bytes.append(1, std::exchange(before, ',')).append(quoted(name)).append(1, ':'),
+                value);
+  };
+  for (const auto& [name, value] : metadata)
+    if (name != "managedFields") append(name, value);
+  v.managed_begin = static_cast<std::uint32_t>(v.bytes.size());
+  if (const json::value* managed = metadata.if_contains("managedFields"))
+    append("managedFields", *managed);
+  v.managed_length = static_cast<std::uint32_t>(v.bytes.size()) - v.managed_begin;
+  v.bytes += '}';
+}
+
+}  // namespace
 
 version_ptr make_version(json::object& o, std::uint64_t revision) {
   ensure_object(o, "metadata")["resourceVersion"] = std::to_string(revision);
@@ -31,7 +60,10 @@ version_ptr make_version(json::object& o, std::uint64_t revision) {
   for (const auto& [name, value] : o) {
     if (name == "kind" || name == "apiVersion") continue;
     v->bytes.append(1, ',').append(quoted(name)).append(1, ':');
-    append_text(v->bytes, value);
+    if (name == "metadata")
+      append_metadata(*v, value.get_object());
+    else
+      append_text(v->bytes, value);
   }
   v->bytes += '}';
   v->bytes.shrink_to_fit();

@@ -21,6 +21,8 @@ struct version {
   std::uint64_t revision = 0;
   std::uint32_t type_meta_bytes = 0;  // length of `"kind":…,"apiVersion":…,` after the brace
   std::string bytes;
+  /// Where metadata.managedFields stands in `bytes`, with the comma before it; length 0: none.
+  std::uint32_t managed_begin = 0, managed_length = 0;
   std::vector<std::string> owners;  // uids of its metadata.ownerReferences
   std::string node;                 // of a pod: spec.nodeName, which lists ask for most
   bool is_ending = false;           // it has a metadata.deletionTimestamp
@@ -28,6 +30,8 @@ struct version {
   /// Of a pod, once somebody asked (facts_of).
   mutable std::shared_ptr<const pod_facts> pod;
 
+  /// `bytes` without metadata.managedFields.
+  std::string bytes_without_managers() const;
   /// To change.
   json::object parsed() const;
   /// To look at.

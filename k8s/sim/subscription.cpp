@@ -96,8 +96,9 @@ void subscription::offer(const change& c, shared_lines& shared) {
   std::string_view type = name_of(c.type);
   if (!selective_) {
     if (plain) {
-      if (!shared.plain) shared.plain = line(type, c.object->bytes);
-      push(shared.plain);
+      auto& same = filter_.as.drops_managers ? shared.without_managers : shared.plain;
+      if (!same) same = line(type, filter_.as.as_stored(*c.object));
+      push(same);
     } else {
       push(line(type, filter_.as.render(*c.object)));
     }
@@ -111,7 +112,8 @@ void subscription::offer(const change& c, shared_lines& shared) {
   const bool is = c.type != change::what::deleted && selects(now);
   if (!was && !is) return;
   if (is) {
-    push(line(was ? "MODIFIED" : "ADDED", plain ? c.object->bytes : filter_.as.render(now)));
+    push(line(was ? "MODIFIED" : "ADDED",
+              plain ? filter_.as.as_stored(*c.object) : filter_.as.render(now)));
   } else {
     // The client knows the object as it was; it is shown that once more, under the version of the
     // change.

@@ -15,9 +15,9 @@
 namespace k8s::sim {
 
 /// What all watches need of one event, made once: the line for clients that take the stored form,
-/// and the object before and after for those that select.
+/// with managedFields or without, and the object before and after for those that select.
 struct shared_lines {
-  std::shared_ptr<const std::string> plain;
+  std::shared_ptr<const std::string> plain, without_managers;
   std::shared_ptr<const json::object> before, now;
 };
 

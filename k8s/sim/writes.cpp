@@ -264,7 +264,7 @@ answer core::object_answer(const call& c, int status, const json::object& o) con
   const version_ptr as_stored = c.as.raw() && !c.dry_run ? find(*c.kind, key_of(o)) : nullptr;
   const bool is_it =
       as_stored && text(o, {"metadata", "resourceVersion"}) == std::to_string(as_stored->revision);
-  a.body = is_it ? as_stored->bytes : c.as.render(o);
+  a.body = is_it ? c.as.as_stored(*as_stored) : c.as.render(o);
   for (const std::string& w : c.warnings) a.fields.emplace_back("Warning", "299 - " + quoted(w));
   return a;
 }

@@ -261,6 +261,7 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
     auto opened = co_await pool->open_connection(deadline);
     if (!opened) co_return opened.error();
     c = std::move(*opened);
+    if (deadline != never) deadline += c->waited;
   }
   const bool reused = c->reused;
   const auto body = r.method == "HEAD" ? wire_parser::body::none : wire_parser::body::expected;

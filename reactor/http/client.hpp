@@ -48,6 +48,8 @@ struct client_options {
   http::origin origin;
   tls_settings tls;
   proxy_settings proxy;
+  precedence how = precedence::usual;
+  // Of each connection once its turn has come (dial_turns), which no deadline of a request counts.
   nanoseconds connect_timeout = 5s;  // name, TCP, proxy and TLS handshake together
   // From the request's last byte to the end of the response's head.
   nanoseconds response_timeout = 30s;
@@ -101,7 +103,8 @@ public:
 
   /// Sends and returns when the head of the response is here.
   awaitable<result<std::unique_ptr<exchange>>> send(request r);
-  /// Sends and reads the whole body, all of it by `deadline`. Errors: errc::limit past
+  /// Sends and reads the whole body, all of it by `deadline`, which is later by what a new
+  /// connection waited for its turn. Errors: errc::limit past
   /// `limit_bytes`; errc::timed_out.
   awaitable<result<response>> fetch(request r, std::size_t limit_bytes = 16 * 1024 * 1024,
                                     steady_time deadline = never);

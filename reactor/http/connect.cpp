@@ -84,6 +84,7 @@ awaitable<result<std::unique_ptr<stream>>> put_tls_on(loop& l, std::unique_ptr<s
 result<connect_plan> plan_connection(const client_options& options) {
   connect_plan p;
   p.to = options.origin;
+  p.how = options.how;
   p.header_limit_bytes = options.header_limit_bytes;
   auto via = parse_proxy(options.proxy);
   if (!via) return via.error();
@@ -106,7 +107,7 @@ awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,
                                                    steady_time deadline) {
   const origin& first = plan.via.used() ? plan.via.to : plan.to;
   endpoint at{first.host, first.port};
-  auto connected = co_await l.net().connect(std::move(at), deadline);
+  auto connected = co_await l.net().connect(std::move(at), deadline, plan.how);
   if (!connected) co_return connected;
   std::unique_ptr<stream> s = std::move(*connected);
   s->expire_at(deadline);

@@ -15,6 +15,7 @@ namespace reactor::http {
 /// What a new connection needs; by value, since settings may change while it is made.
 struct connect_plan {
   origin to;
+  precedence how = precedence::usual;
   proxy via;
   std::shared_ptr<tls_context> tls;         // for an https origin
   std::string server_name;                  // what its certificate must be for

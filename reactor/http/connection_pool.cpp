@@ -3,6 +3,8 @@
 #include "reactor/allowance.hpp"
 #include "reactor/http/connect.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/net/dial_turns.hpp"
+#include "reactor/of_loop.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -15,10 +17,15 @@ namespace {
 /// How long a connection may be held back for the session of the first one.
 constexpr nanoseconds session_patience = 1s;
 
+/// How long one waits for its turn at most; none is passed over, so that it takes the network of
+/// very many peers to wait for longer.
+constexpr nanoseconds turn_patience = 2min;
+
 /// A connection being made.
 struct attempt {
   explicit attempt(loop& l) : done(l) {}
   event done;
+  nanoseconds waited{0};                                   // for its turn
   std::optional<result<std::unique_ptr<stream>>> outcome;  // none when it was cancelled
 };
 
@@ -33,8 +40,18 @@ struct finishing {
   std::shared_ptr<attempt> what;
 };
 
-awaitable<void> run(loop& l, connect_plan plan, steady_time deadline, finishing shared) {
-  auto s = co_await connect(l, std::move(plan), deadline);
+/// `within`: from its turn on.
+awaitable<void> run(loop& l, connect_plan plan, nanoseconds within, finishing shared) {
+  const steady_time began = l.now();
+  const auto place =
+      co_await of_loop<dial_turns>(l).begin(plan.peer.get(), plan.how, began + turn_patience);
+  shared.what->waited = l.now() - began;
+  if (!place) {
+    shared.what->outcome.emplace(make_fault(errc::timed_out, "connect to " + plan.to.text(),
+                                            "too many connections are made before it"));
+    co_return;
+  }
+  auto s = co_await connect(l, std::move(plan), l.now() + within);
   shared.what->outcome.emplace(std::move(s));
 }
 
@@ -199,7 +216,7 @@ awaitable<result<std::unique_ptr<connection>>> connection_pool::open_connection(
     ~started() { tasks.cancel(id); }
   } connecting{tasks_, tasks_.start("connect",
                                     run(loop_, std::move(*how),
-                                        std::min(loop_.now() + options_.connect_timeout, deadline),
+                                        std::min(options_.connect_timeout, deadline - loop_.now()),
                                         finishing(shared)))};
   if (connecting.id != 0) co_await shared->done.wait();
   if (stopping_ || !shared->outcome) co_return stopped();
@@ -208,7 +225,9 @@ awaitable<result<std::unique_ptr<connection>>> connection_pool::open_connection(
     co_return shared->outcome->error();
   }
   count.kept = true;
-  co_return std::make_unique<connection>(std::move(**shared->outcome), made_with);
+  auto made = std::make_unique<connection>(std::move(**shared->outcome), made_with);
+  made->waited = shared->waited;
+  co_return made;
 }
 
 fault connection_pool::stopped() const {

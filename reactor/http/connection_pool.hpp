@@ -23,6 +23,7 @@ struct connection {
   wire w;
   std::uint64_t generation;  // of the TLS settings it was made with
   bool reused = false;
+  nanoseconds waited{0};  // for its turn, before it was made
   steady_time idle_since{};
 };
 

@@ -401,7 +401,8 @@ link_faults memory_network::decide(const endpoint& to) const {
 }
 
 awaitable<result<std::unique_ptr<stream>>> memory_network::connect(endpoint to,
-                                                                   steady_time deadline) {
+                                                                   steady_time deadline,
+                                                                   precedence) {
   const std::string doing = "connect to " + to.text();
   const std::string peer = to.text();
   to.host = memory::normal(to.host);

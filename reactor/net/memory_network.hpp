@@ -50,7 +50,9 @@ public:
   explicit memory_network(loop& l);
   ~memory_network() override;
 
-  awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline) override;
+  using network::connect;
+  awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline,
+                                                     precedence how) override;
   result<std::unique_ptr<acceptor>> listen(endpoint at) override;
 
   /// The network of a simulated loop. Requires that no other was installed.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace reactor {
 
@@ -67,13 +68,24 @@ public:
   virtual void close() noexcept = 0;
 };
 
+/// What becomes of a connection where there is no room for all.
+enum class precedence {
+  usual,
+  essential,  // the process can do nothing without it: it waits behind no other, and may have a
+              // descriptor of those that are kept back
+};
+
 /// Where streams come from: sockets of this machine, or pipes in memory.
 class network {
 public:
   virtual ~network() = default;
   /// Resolves and connects; every address is tried before it gives up. `doing` of the fault names
   /// the endpoint.
-  virtual awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline) = 0;
+  virtual awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline,
+                                                             precedence how) = 0;
+  awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline) {
+    return connect(std::move(to), deadline, precedence::usual);
+  }
   virtual result<std::unique_ptr<acceptor>> listen(endpoint at) = 0;
 };
 

@@ -260,7 +260,8 @@ class tcp_network final : public network {
 public:
   explicit tcp_network(loop& l) : loop_(l) {}
 
-  awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline) override {
+  awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline,
+                                                     precedence how) override {
     const std::string doing = "connect to " + to.text();
     auto addresses = co_await resolve(to.host, deadline);
     if (!addresses) co_return while_doing(doing, addresses.error());
@@ -274,7 +275,7 @@ public:
       const steady_time until =
           deadline == never ? now + longest_attempt : now + (deadline - now) / rest;
       tcp_socket socket(loop_.get_executor());
-      const error_code code = co_await attempt(socket, address, until);
+      const error_code code = co_await attempt(socket, address, until, how);
       if (!code) {
         co_return std::unique_ptr<stream>(
             std::make_unique<tcp_stream>(loop_, std::move(socket), to.text()));
@@ -351,8 +352,8 @@ private:
     co_return mine->found;
   }
 
-  awaitable<error_code> attempt(tcp_socket& socket, tcp::endpoint to,
-                                steady_time until) {  // borrowed
+  awaitable<error_code> attempt(tcp_socket& socket, tcp::endpoint to, steady_time until,
+                                precedence how) {  // borrowed
     bool expired = false;
     expiry limit(loop_, [&] {
       expired = true;
@@ -361,7 +362,9 @@ private:
     });
     error_code code;
     socket.open(to.protocol(), code);
-    if (!code && static_cast<std::size_t>(socket.native_handle()) >= most_connections())
+    const std::size_t most =
+        how == precedence::essential ? most_essential_connections() : most_connections();
+    if (!code && static_cast<std::size_t>(socket.native_handle()) >= most)
       code = make_error_code(boost::system::errc::too_many_files_open);
     if (code) co_return code;
     limit.set(until);

@@ -17,12 +17,24 @@ std::size_t raise_file_limit() noexcept {
   return limit.rlim_cur;
 }
 
-std::size_t most_connections() noexcept {
-  constexpr std::size_t reserve = 32;
+namespace {
+
+/// The limit less the reserve, of which a low limit has no more than that share.
+std::size_t all_but(std::size_t reserve, std::size_t one_of) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return static_cast<std::size_t>(-1);
   const std::size_t most = limit.rlim_cur;
-  return most - std::min(reserve, most / 4);
+  return most - std::min(reserve, most / one_of);
+}
+
+}  // namespace
+
+std::size_t most_connections() noexcept {
+  return all_but(32, 4);
+}
+
+std::size_t most_essential_connections() noexcept {
+  return all_but(16, 8);
 }
 
 }  // namespace reactor

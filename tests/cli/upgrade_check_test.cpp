@@ -383,6 +383,9 @@ TEST_F(UpgradeCheck, NamesLivePoliciesWebhooksWithoutAServiceAndWhatTheServerCou
   std::vector<std::string> asked;
   home.before = [&](const k8s::sim::request& r) {
     asked.push_back(r.path);
+    if (r.path.ends_with("/podsecuritypolicies")) {
+      EXPECT_EQ(r.fields.get("accept").find("drop="), std::string_view::npos);
+    }
     return of_an_older_server(r);
   };
   look(25);

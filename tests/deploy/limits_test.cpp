@@ -11,8 +11,10 @@
 #include "helm/template/executor.hpp"
 #include "k8s/client/discovery.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "k8s/informer/proof_pace.hpp"
 #include "k8s/informer/watch_state.hpp"
 #include "policies/host/record/record.hpp"
+#include "reactor/net/dial_turns.hpp"
 #include "reactor/turn.hpp"
 #include "service/page/access.hpp"
 #include "service/page/board.hpp"
@@ -97,6 +99,13 @@ std::vector<std::pair<std::string, std::string>> rows_of_constants() {
       {"one turn of the loop for bytes that are ready",
        duration(turn::longest) + ", " + bytes(turn::most_bytes) + " or " +
            number(turn::most_steps) + " steps, then everybody else"},
+      {"connections that are made at once", number(reactor::dial_turns::most_at_once) +
+                                                ", in turn by peer; one that takes longer than " +
+                                                duration(reactor::dial_turns::longest_place) +
+                                                " counts no more"},
+      {"questions that prove views of attended clusters",
+       number(static_cast<std::uint64_t>(k8s::proof_pace::usual_per_second)) +
+           " a second for all clusters together, and for each as often as at rest"},
       {"names in a sentence or condition; what a cluster says in one",
        "the first " + number(most_named) + " and how many more; 1 KiB"},
       {"the page",

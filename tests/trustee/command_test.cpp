@@ -1,5 +1,8 @@
 // `windlass trustee` on objects of a file: what a person sees of releases and instances.
 #include "cli/commands.hpp"
+#include "k8s/sim/server.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 #include "tests/trustee/seven_files.hpp"
 
@@ -8,10 +11,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -76,8 +81,8 @@ TEST(TrusteeCommand, RendersWhatRunsNothingYetFromTheFilesOfTheVersionOnTheComma
   std::string other = instance;
   other.replace(other.find("v0.20.0"), 7, "v0.18.0");
   folder.write("b.yaml", other);
-  const outcome o = run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml", "--version",
-                         "v0.18.0"});
+  const outcome o =
+      run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml", "--version", "v0.18.0"});
   EXPECT_EQ(o.code, 0) << o.err;
   const outcome wanted = run({"render", "a", "-n", "shops", "-f", folder.path() + "/b.yaml"});
   EXPECT_EQ(comparable(o.out), comparable(wanted.out));
@@ -99,8 +104,8 @@ metadata:
   - {apiVersion: confidentialcontainers.org/v1alpha1, kind: TrusteeConfig, name: a, uid: u1, controller: true}
 data: {kbs-config.toml: "# mine"}
 )");
-  const outcome o = run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml", "--version",
-                         "v0.18.0"});
+  const outcome o =
+      run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml", "--version", "v0.18.0"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("# mine"));
 }
@@ -150,14 +155,15 @@ TEST(TrusteeCommand, RendersObjectsWithoutAnyBytesOfSecrets) {
 
 TEST(TrusteeCommand, ListsWhatAnInstanceRunsInPlaceOfTheVersionThatItAsksFor) {
   reactor::temporary_folder folder;
-  folder.write("a.yaml",
-               "apiVersion: confidentialcontainers.org/v1alpha1\nkind: TrusteeConfig\n"
-               "metadata: {name: a, namespace: shops}\nspec: {version: v0.99.0}\nstatus:\n"
-               "  effectiveVersion: latest\n  conditions:\n"
-               "  - {type: CatalogueLoaded, status: 'True', reason: Loaded, message: fine}\n"
-               "  - {type: VersionResolved, status: 'False', reason: UnknownVersion, message: v0.99.0 "
-               "is not in the catalogue}\n"
-               "  - {type: Ready, status: 'True', reason: Ready, message: The instance is ready.}\n");
+  folder.write(
+      "a.yaml",
+      "apiVersion: confidentialcontainers.org/v1alpha1\nkind: TrusteeConfig\n"
+      "metadata: {name: a, namespace: shops}\nspec: {version: v0.99.0}\nstatus:\n"
+      "  effectiveVersion: latest\n  conditions:\n"
+      "  - {type: CatalogueLoaded, status: 'True', reason: Loaded, message: fine}\n"
+      "  - {type: VersionResolved, status: 'False', reason: UnknownVersion, message: v0.99.0 "
+      "is not in the catalogue}\n"
+      "  - {type: Ready, status: 'True', reason: Ready, message: The instance is ready.}\n");
   const std::vector<std::string> words = {"list", "-f", folder.path() + "/a.yaml"};
   const outcome list = run(words);
   EXPECT_THAT(list.out, HasSubstr("PROBLEM"));
@@ -297,6 +303,47 @@ TEST(TrusteeCommand, AVersionThatThereIsNotEndsWith1) {
   EXPECT_THAT(lacking.err, HasSubstr("InputsValid=False TlsSecretRequired"));
   EXPECT_EQ(
       run({"diff", "a", "-n", "shops", "--to", "latest", "-f", folder.path() + "/a.yaml"}).code, 0);
+}
+
+/// The preview applies with what the pack's manager applied, which managedFields tell.
+TEST(TrusteeCommand, AsksAClusterForObjectsWithTheirManagers) {
+  std::vector<std::string> accepted;
+  std::promise<std::string> url;
+  std::promise<reactor::loop*> served;
+  std::thread server([&] {
+    reactor::loop l;
+    k8s::sim::api_server api(k8s::sim::options_on(l));
+    api.before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+      accepted.emplace_back(r.fields.get("accept"));
+      return std::nullopt;
+    };
+    k8s::sim::server front(l, {{"127.0.0.1", 0}, nullptr});
+    front.add(api);
+    EXPECT_TRUE(front.start());
+    url.set_value(front.url());
+    served.set_value(&l);
+    l.run();
+    reactor::task_group stopping(l);
+    stopping.start("stop", [&]() -> reactor::awaitable<void> {
+      co_await front.stop();
+      l.stop();
+    });
+    l.run();
+    l.post([&l] { l.stop(); });
+    l.run();
+  });
+  reactor::temporary_folder folder;
+  folder.write("kubeconfig", "current-context: x\nclusters:\n- name: c\n  cluster: {server: '" +
+                                 url.get_future().get() +
+                                 "'}\ncontexts:\n- name: x\n  context: {cluster: c, user: "
+                                 "u}\nusers:\n- name: u\n  user: {}\n");
+  (void)run({"diff", "a", "-n", "shops", "--to", "latest", "--kubeconfig",
+             folder.path() + "/kubeconfig"});
+  reactor::loop* of_server = served.get_future().get();
+  of_server->post([of_server] { of_server->stop(); });
+  server.join();
+  ASSERT_FALSE(accepted.empty());
+  EXPECT_THAT(accepted, testing::Each(testing::Not(HasSubstr("drop="))));
 }
 
 }  // namespace

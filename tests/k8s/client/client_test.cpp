@@ -65,6 +65,73 @@ TEST_F(Client, AsksForAnObjectAsJson) {
   });
 }
 
+/// How each request of a client asks for JSON, as the server hears it.
+std::vector<std::string> accepted(const scripted_server& server) {
+  std::vector<std::string> all;
+  for (const auto& r : server.requests()) all.emplace_back(r.fields.get("Accept"));
+  return all;
+}
+
+TEST_F(Client, AsksForObjectsWithoutTheirManagersButWhereTheyAreWanted) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    const std::string list = R"({"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]})";
+    server.always("GET", "/api/v1/namespaces/ns/pods/a", answer::json(200, pod));
+    server.always("GET", "/api/v1/pods", answer::json(200, list));
+    server.always("POST", "/", answer::json(201, pod));
+    server.always("PATCH", "/", answer::json(200, pod));
+    server.always("PUT", "/", answer::json(200, pod));
+    (void)co_await api.get(resources::pods(), pod_a);
+    list_options options;
+    (void)co_await api.list(resources::pods(), options);
+    options.metadata_only = true;
+    (void)co_await api.list(resources::pods(), options);
+    options.managed_fields = true;
+    (void)co_await api.list(resources::pods(), options);
+    (void)co_await api.open_watch(resources::pods(), any_watch);
+    watch_options metadata = any_watch;
+    metadata.metadata_only = true;
+    (void)co_await api.open_watch(resources::pods(), metadata);
+    (void)co_await api.create(resources::pods(), "ns", json::object{});
+    (void)co_await api.apply(resources::pods(), pod_a, json::object{});
+    (void)co_await api.merge_patch_text(resources::pods(), pod_a, json::object{});
+    (void)co_await api.replace(resources::pods(), pod_a, json::object{});
+    const std::string whole = "application/json", drop = ";drop=metadata.managedFields",
+                      lists = whole + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+                      one = whole + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    const std::vector<std::string> expected{whole,        whole + drop, lists + drop, lists,
+                                            whole + drop, one + drop,   whole + drop, whole + drop,
+                                            whole + drop, whole + drop};
+    EXPECT_EQ(accepted(server), expected);
+  });
+}
+
+TEST_F(Client, AsksForWholeObjectsWhereAServerRefusesToLeaveOutTheirManagers) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    const std::string list = R"({"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]})";
+    server.on("GET", "/", answer::text(406, "text/html", "<html>not acceptable</html>"));
+    server.always("GET", "/", answer::json(200, list));
+    server.always("PATCH", "/", answer::json(200, pod));
+    std::vector<errc> told;
+    api.on_outcome([&](const fault* why) {
+      if (why) told.push_back(why->code);
+    });
+    auto stream = co_await api.open_watch(resources::pods(), any_watch);
+    EXPECT_TRUE(stream) << stream.error().message();
+    const list_options all;
+    auto page = co_await api.list(resources::pods(), all);
+    EXPECT_TRUE(page) << page.error().message();
+    (void)co_await api.merge_patch(resources::pods(), pod_a, json::object{});
+    const std::string whole = "application/json";
+    EXPECT_EQ(accepted(server), (std::vector<std::string>{whole + ";drop=metadata.managedFields",
+                                                          whole, whole, whole}));
+    EXPECT_TRUE(told.empty());
+    server.on("GET", "/", answer::failure(406, "NotAcceptable", "no"));
+    auto refused = co_await api.list(resources::pods(), all);
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(server.requests().size(), 5u) << "what is refused without it as well is not repeated";
+  });
+}
+
 TEST_F(Client, KeepsTheServersPathPrefix) {
   run(
       [](scripted_server& server, client& api) -> awaitable<void> {

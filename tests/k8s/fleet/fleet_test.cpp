@@ -2,7 +2,9 @@
 #include "k8s/fleet/fleet.hpp"
 
 #include "formats/digest.hpp"
+#include "reactor/net/dial_turns.hpp"
 #include "reactor/net/memory_network.hpp"
+#include "reactor/of_loop.hpp"
 #include "reactor/turn.hpp"
 #include "tests/hostile/counted.hpp"
 #include "tests/k8s/client/api_server.hpp"
@@ -706,6 +708,46 @@ TEST_F(Fleet, LeaksNothingOverAThousandRotations) {
     EXPECT_EQ(l.live(), before);
     EXPECT_EQ(metrics.series(), series);
     EXPECT_LE(net().connections("c1"), 1u);
+  });
+}
+
+TEST_F(Fleet, ConnectsToSomeClustersAtOnceAndToAllInTurn) {
+  net().faults("c1").latency = 5ms;
+  run([&](world& w) -> awaitable<void> {
+    for (int i = 0; i < 300; ++i) w.fleet.add("c" + std::to_string(i), w.c1.server.to());
+    std::size_t most = 0;
+    for (int i = 0; i < 200; ++i) {
+      co_await l.sleep_for(1ms);
+      most = std::max(most, reactor::of_loop<reactor::dial_turns>(l).under_way());
+    }
+    EXPECT_EQ(most, reactor::dial_turns::most_at_once);
+    co_await l.sleep_for(5s);
+    for (cluster* c : w.fleet.clusters()) EXPECT_TRUE(c->is_connected()) << c->name();
+  });
+}
+
+/// While thousands of clusters connect again, each turn of the loop takes as long as a handshake of
+/// each of them.
+TEST(FleetThatStops, LetsOthersRunBetweenSomeClustersAndNotAfterEach) {
+  constexpr std::size_t clusters = 400;
+  loop real;
+  reactor::run_task(real, [&]() -> awaitable<void> {
+    fleet f(real, {}, {});
+    for (std::size_t i = 0; i < clusters; ++i) {
+      reactor::fault wrong = reactor::make_fault(reactor::errc::malformed, "read it");
+      f.add("c" + std::to_string(i), std::move(wrong));
+    }
+    std::size_t turns = 0;
+    bool stopped = false;
+    reactor::task_group beside(real);
+    beside.start("others", [&]() -> awaitable<void> {
+      for (; !stopped; ++turns) co_await real.yield();
+    });
+    co_await f.stop();
+    stopped = true;
+    co_await beside.join();
+    EXPECT_LE(turns, clusters / 10);
+    EXPECT_GE(turns, clusters / 40) << "others have to run between them";
   });
 }
 

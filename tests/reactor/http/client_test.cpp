@@ -1,6 +1,8 @@
 // Longer than most files: each promise of the client, on one fixture.
 #include "reactor/http/client.hpp"
 
+#include "reactor/net/dial_turns.hpp"
+#include "reactor/of_loop.hpp"
 #include "tests/reactor/http/http_test.hpp"
 #include "tests/reactor/http/test_certificates.hpp"
 
@@ -514,6 +516,67 @@ TEST_F(Client, KeepsStreamsApartWhileTheyShareABuffer) {
     co_await tasks.join();
     co_await c.stop();
     co_await s.stop();
+  });
+}
+
+/// As many connections of others as may be made at once, none of which gets an answer.
+awaitable<std::vector<std::unique_ptr<dial_turns::place>>> all_places(loop& l) {
+  std::vector<std::unique_ptr<dial_turns::place>> all;
+  while (all.size() < dial_turns::most_at_once) {
+    auto one = co_await of_loop<dial_turns>(l).begin(&l, precedence::usual, never);
+    all.push_back(std::move(one));
+  }
+  co_return all;
+}
+
+TEST_F(Client, TheWaitForATurnToConnectIsNoPartOfADeadline) {
+  run([&]() -> awaitable<void> {
+    scripted_server peer(l, server_at, {answers(hello)});
+    client c(l, options());
+    const auto others = co_await all_places(l);
+    const steady_time began = l.now();
+    request r = get("/");
+    auto got = co_await c.fetch(std::move(r), 1'000, began + 50ms);
+    EXPECT_EQ(summary(got), "200 hello");
+    EXPECT_GE(l.now() - began, dial_turns::longest_place);
+    co_await c.stop();
+    co_await peer.stop();
+  });
+}
+
+TEST_F(Client, AnEssentialOneWaitsForNoTurn) {
+  run([&]() -> awaitable<void> {
+    scripted_server peer(l, server_at, {answers(hello)});
+    client_options o = options();
+    o.how = precedence::essential;
+    client c(l, o);
+    const auto others = co_await all_places(l);
+    const steady_time began = l.now();
+    request r = get("/");
+    auto got = co_await c.fetch(std::move(r));
+    EXPECT_EQ(summary(got), "200 hello");
+    EXPECT_LT(l.now() - began, dial_turns::longest_place);
+    co_await c.stop();
+    co_await peer.stop();
+  });
+}
+
+TEST_F(Client, StopEndsThoseThatWaitForATurn) {
+  run([&]() -> awaitable<void> {
+    scripted_server peer(l, server_at, {answers(hello)});
+    client c(l, options());
+    const auto others = co_await all_places(l);
+    task_group tasks(l);
+    tasks.start("fetch", [&]() -> awaitable<void> {
+      request r = get("/");
+      auto got = co_await c.fetch(std::move(r));
+      EXPECT_TRUE(is_cancelled(got.error()));
+    });
+    co_await l.sleep_for(1ms);
+    co_await c.stop();
+    co_await tasks.join();
+    EXPECT_EQ(peer.accepted(), 0u);
+    co_await peer.stop();
   });
 }
 
