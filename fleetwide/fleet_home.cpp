@@ -214,6 +214,8 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
   fleet_look at = co_await look_and_ask(p);
   if (!on_.is_live()) co_return k8s::requeue_after(not_live_retry);
   if (!at.unknown.empty()) {
+    // A start is no news for an object whose status was told before.
+    if (at.is_read && p.status.revision > 0) co_return k8s::requeue_after(unknown_retry);
     auto said = co_await say_without_plan(p, fleet_reason::not_available, at.unknown);
     if (!said) co_return said.error();
     co_return k8s::requeue_after(unknown_retry);

@@ -55,6 +55,7 @@ struct fleet_look {
   rollout_world world;
   fleet_plan plan;
   std::string unknown;    // why it is not known what is asked for; nothing is done then
+  bool is_read = false;   // that is so only because it is still being read
   std::string held_at;    // what a tag or a range is held at; empty: neither, or not known
   std::string available;  // what the tag names by now
   std::optional<reactor::wall_time> look_again;
@@ -118,8 +119,13 @@ protected:
   virtual void each_object(const std::function<void(const fleet_object&)>& f) const = 0;
   virtual awaitable<bool> objects_synced(reactor::steady_time deadline) = 0;
   virtual awaitable<void> stop_objects() = 0;
-  /// What has to be known first; why it is not, empty: it is.
-  virtual awaitable<std::string> prepare(fleet_object) { co_return std::string(); }
+  /// Why what is asked for is not known; empty: it is. is_read: it is still being read.
+  struct not_known {
+    std::string why;
+    bool is_read = false;
+  };
+  /// Looks for what has to be known first.
+  virtual awaitable<not_known> prepare(fleet_object) { co_return not_known(); }
   virtual revision_content content_wanted(const fleet_object& p) const = 0;
   /// What the cluster has of it. `part` is null while it is not there.
   virtual member_sight sight_on(fleet_look& at, member m, member_part* part) = 0;

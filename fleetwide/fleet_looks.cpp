@@ -162,9 +162,10 @@ fleet_look fleet_home::look(const fleet_object& p) {
 }
 
 awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
-  std::string unknown = co_await prepare(p);
+  not_known missing = co_await prepare(p);
   fleet_look at = look(p);
-  at.unknown = std::move(unknown);
+  at.unknown = std::move(missing.why);
+  at.is_read = missing.is_read;
   if (!at.unknown.empty()) {
     for (member_plan& m : at.plan.members) m.does = deed::nothing;
     co_return at;

@@ -27,6 +27,8 @@ struct fleet_cluster {
 /// A fleet to simulate, and what happens to it.
 struct fleet_plan {
   std::vector<fleet_cluster> clusters;
+  /// So many FleetCharts at home instead of nodes and lodgers; 0: nodes.
+  std::size_t charts = 0;
   troubles faults = all_troubles();
   /// The faults last that long from the beginning of the rollout; then the fleet has `patience` to
   /// finish.

@@ -36,7 +36,8 @@ constexpr std::array<named, trouble_count> names{{{trouble::cut, "cut"},
                                                   {trouble::chart_repository, "chart-repository"},
                                                   {trouble::tenant_changes, "tenant-changes"},
                                                   {trouble::catalogue_swaps, "catalogue-swaps"},
-                                                  {trouble::trustee_changes, "trustee-changes"}}};
+                                                  {trouble::trustee_changes, "trustee-changes"},
+                                                  {trouble::release_edits, "release-edits"}}};
 
 }  // namespace
 
@@ -75,6 +76,10 @@ troubles of_tenants() {
 
 troubles of_trustees() {
   return {trouble::catalogue_swaps, trouble::trustee_changes};
+}
+
+troubles of_charts() {
+  return {trouble::release_edits};
 }
 
 std::string names_of(const troubles& all) {

@@ -23,8 +23,8 @@ enum class trouble {
   slow_hosts,   // some take ten times as long
   // some fall back to their old image, some come back and are not Ready for a quarter of an hour
   failing_hosts,
-  bad_images,          // an image comes first that two hosts of each cluster do not boot
-  lost_reboots,        // one that two of them do not come back from for an hour
+  bad_images,        // an image comes first that two hosts of each cluster do not boot
+  lost_reboots,      // one that two of them do not come back from for an hour
   lost_nodes,        // machines lose power and come back
   crashes,           // windlass ends and starts again, at any time and right after a write
   clock_jumps,       // wall clocks are set
@@ -39,20 +39,22 @@ enum class trouble {
   tenant_changes,    // Tenants come and go
   catalogue_swaps,   // the releases of Trustee are edited: from another registry, or broken
   trustee_changes,   // instances come, go and change their version; people edit what is theirs
+  release_edits,     // people edit, uninstall and forget releases of FleetCharts
 };
 
 using troubles = std::set<trouble>;
 
-inline constexpr std::size_t trouble_count = 28;
+inline constexpr std::size_t trouble_count = 29;
 const std::array<trouble, trouble_count>& every_trouble() noexcept;
 troubles all_troubles();
 std::string_view name_of(trouble t) noexcept;
 std::optional<trouble> trouble_named(std::string_view name) noexcept;
 /// Pools follow a tag behind a login, rather than a digest.
 bool with_registry(const troubles& all);
-/// What only a fleet with Tenants knows, or one with Trustee instances.
+/// What only a fleet with Tenants knows, or one with Trustee instances, or with FleetCharts.
 troubles of_tenants();
 troubles of_trustees();
+troubles of_charts();
 /// "cut,crashes"; "none" without any.
 std::string names_of(const troubles& all);
 

@@ -195,15 +195,18 @@ revision_content chart_home::content_wanted(const fleet_object& p) const {
   return revision_of(p, texts_of(p, false), secrets, version, digest);
 }
 
-awaitable<std::string> chart_home::prepare(fleet_object p) {
-  if (!p.spec_problem().empty()) co_return std::string();
+awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
+  not_known out;
+  if (!p.spec_problem().empty()) co_return out;
   std::map<std::string, std::vector<std::string>> needs;
   each_object([&](const fleet_object& other) {
     if (other.meta.ns == p.meta.ns) needs[other.meta.name.str()] = other.chart.depends_on;
   });
   needs[p.meta.name.str()] = p.chart.depends_on;
-  if (const std::string cycle = cycle_from(p.meta.name.str(), needs); !cycle.empty())
-    co_return "spec.dependsOn: " + cycle + " is a cycle";
+  if (const std::string cycle = cycle_from(p.meta.name.str(), needs); !cycle.empty()) {
+    out.why = "spec.dependsOn: " + cycle + " is a cycle";
+    co_return out;
+  }
   const k8s::object_key key = p.meta.key();
   sources_.want(key, sources_of(p));
   ask_for_chart(p);
@@ -213,19 +216,27 @@ awaitable<std::string> chart_home::prepare(fleet_object p) {
   const reactor::steady_time until = on_.loop().now() + patience_of_a_look;
   while (looks_only() && !is_known() && on_.loop().now() < until)
     co_await on_.loop().sleep_for(poll);
-  if (!sources_.knows(key)) co_return std::string("its ConfigMaps and Secrets are being read");
+  if (!sources_.knows(key)) {
+    out.why = "its ConfigMaps and Secrets are being read";
+    out.is_read = true;
+    co_return out;
+  }
   std::size_t bytes = 0;
   for (const auto& [name, texts] : texts_of(p, false))
     for (const auto& [k, text] : texts) bytes += k.size() + text.size();
-  if (bytes > most_config_bytes)
-    co_return "spec.valuesFrom: its ConfigMaps have " + std::to_string(bytes) + " bytes, " +
-        std::to_string(most_config_bytes) + " are allowed";
+  if (bytes > most_config_bytes) {
+    out.why = "spec.valuesFrom: its ConfigMaps have " + std::to_string(bytes) + " bytes, " +
+              std::to_string(most_config_bytes) + " are allowed";
+    co_return out;
+  }
   if (content_wanted(p).image_digest.size() > 1) {
     if (p.chart.by_policy) co_await ask_values(p);
-    co_return std::string();
+    co_return out;
   }
   const known_chart& is = known_[key];
-  co_return is.problem.empty() ? "chart " + p.ref + " is being fetched" : is.problem;
+  out.is_read = is.problem.empty();
+  out.why = out.is_read ? "chart " + p.ref + " is being fetched" : is.problem;
+  co_return out;
 }
 
 // -- values
@@ -350,7 +361,7 @@ std::optional<units::hold> chart_home::waits_for_others(const fleet_object& p,
       return units::held(hold_code::depends_on, cluster,
                          "FleetChart " + name + ", which it needs, is not for this cluster");
     chart_members* part = charts_on(cluster);
-    const chart_members::seen is = part ? part->look(other->claim) : chart_members::seen();
+    const chart_members::seen is = part ? part->look(*other) : chart_members::seen();
     const bool is_done =
         is.note && is.note->object == other->mark() && is.note->is == chart_note::state::done;
     const revision_content* asked = content_of(other->status.digest, *other);
@@ -368,7 +379,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   member& is = out.is;
   if (!of) return out;
   const fleet_object& p = at.object;
-  const chart_members::seen seen = static_cast<chart_members*>(of)->look(p.claim);
+  const chart_members::seen seen = static_cast<chart_members*>(of)->look(p);
   if (!seen.is_known) {
     if (is.seen != member::sight::seen) return out;
     is.seen = member::sight::lost;
@@ -428,7 +439,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
 }
 
 std::string chart_home::digest_on(member_part& part, const fleet_object& p) const {
-  const auto seen = static_cast<chart_members&>(part).look(p.claim);
+  const auto seen = static_cast<chart_members&>(part).look(p);
   return seen.note && seen.note->object == p.mark() ? seen.note->digest : std::string();
 }
 
@@ -476,7 +487,7 @@ void chart_home::keep(const fleet_look& at) {
     if (!is_wanted && m.digest != at.world.proven) continue;
     chart_members* part = charts_on(m.cluster);
     if (!part || !part->on().is_live()) continue;
-    const chart_members::seen seen = part->look(p.claim);
+    const chart_members::seen seen = part->look(p);
     if (!seen.note || seen.note->object != p.mark()) continue;
     const bool is_noted = is_as_noted(seen);
     const bool rests = seen.note->is == chart_note::state::done &&
@@ -488,12 +499,13 @@ void chart_home::keep(const fleet_look& at) {
 }
 
 void chart_home::doubt(chart_members& on, const std::string& claim) {
-  const chart_members::seen seen = on.look(claim);
-  if (looks_only() || seen.is_ordered || !seen.note) return;
+  if (looks_only()) return;
   each_object([&](const fleet_object& p) {
-    if (p.claim != claim || p.mark() != seen.note->object || p.paused || p.meta.deleting() ||
+    if (p.claim != claim || p.paused || p.meta.deleting() ||
         p.chart.drift == chart_spec::on_drift::ignore)
       return;
+    const chart_members::seen seen = on.look(p);
+    if (seen.is_ordered || !seen.note || seen.note->object != p.mark()) return;
     const revision_content* c = content_of(seen.note->digest, p);
     if (!c) return;
     chart_order o = order_for(p, *c, seen.note->digest, seen.note->revision, on.on().on().name());

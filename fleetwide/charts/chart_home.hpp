@@ -57,7 +57,7 @@ private:
     std::optional<units::hold> hold;
   };
 
-  awaitable<std::string> prepare(fleet_object p) override;
+  awaitable<not_known> prepare(fleet_object p) override;
   revision_content content_wanted(const fleet_object& p) const override;
   member_sight sight_on(fleet_look& at, member m, member_part* part) override;
   std::string digest_on(member_part& part, const fleet_object& p) const override;

@@ -187,24 +187,23 @@ void chart_members::object_gone(std::string_view ns) {
   for (const std::string& claim : claims) options_.on_doubt(this, claim);
 }
 
-chart_members::seen chart_members::look(const std::string& claim) const {
+chart_members::seen chart_members::look(const fleet_object& of) const {
   seen out;
-  const std::size_t slash = claim.find('/');
-  const std::string ns = claim.substr(0, slash), release = claim.substr(slash + 1);
-  const auto newest = view_->newest(ns, release);
+  const auto newest = view_->newest(of.chart.ns, of.chart.release);
   out.is_known = newest.has_value() && notes_.is_synced();
   if (newest) out.newest = *newest;
-  out.note = note_for(claim);
-  if (const auto no = refusals_.find(claim); no != refusals_.end()) out.refusal = no->second;
-  for (const auto& [key, order] : orders_) {
-    if (order.claim() != claim) continue;
-    out.is_ordered = true;
-    out.ordered = order.wanted.fingerprint;
-    out.goes = order.uninstalls;
-    out.retries = out.note && order.is_retry(*out.note);
-    const auto known = known_.find(key);
-    if (known != known_.end() && known->second.last) out.hold = known->second.last->hold;
-  }
+  out.note = note_for(of.claim);
+  if (const auto no = refusals_.find(of.claim); no != refusals_.end()) out.refusal = no->second;
+  const key_type key = of.meta.key();
+  const auto found = orders_.find(key);
+  if (found == orders_.end() || found->second.claim() != of.claim) return out;
+  const chart_order& order = found->second;
+  out.is_ordered = true;
+  out.ordered = order.wanted.fingerprint;
+  out.goes = order.uninstalls;
+  out.retries = out.note && order.is_retry(*out.note);
+  const auto known = known_.find(key);
+  if (known != known_.end() && known->second.last) out.hold = known->second.last->hold;
   return out;
 }
 

@@ -64,7 +64,7 @@ public:
   const units::brake_question& brake() const noexcept override { return options_.brake; }
   using keeper::idle;
 
-  /// What is seen of one release.
+  /// What is seen of one release, and of what is done about it for one FleetChart.
   struct seen {
     bool is_known = false;  // what follows was seen; false: it is being looked at
     std::optional<chart_note> note;
@@ -76,7 +76,7 @@ public:
     std::optional<units::hold> hold;     // why that does not go on
     std::string refusal;                 // what the server says instead of taking it
   };
-  seen look(const std::string& claim) const;
+  seen look(const fleet_object& of) const;
   /// From now on it is to be so; nothing where it is being made so.
   void order(chart_order o);
   /// What is noted of it is forgotten; the release stays.

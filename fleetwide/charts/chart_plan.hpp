@@ -2,6 +2,7 @@
 
 #include "app/api/hold.hpp"
 #include "fleetwide/charts/chart_order.hpp"
+#include "helm/placed/plan/drift.hpp"
 #include "helm/placed/plan/plan.hpp"
 
 #include <optional>

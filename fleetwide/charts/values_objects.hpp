@@ -2,6 +2,7 @@
 
 #include "fleetwide/charts/chart_content.hpp"
 #include "k8s/informer/informer.hpp"
+#include "reactor/awaitable.hpp"
 #include "reactor/task_group.hpp"
 
 #include <functional>
@@ -12,6 +13,8 @@
 #include <utility>
 
 namespace fleetwide {
+
+using reactor::awaitable;
 
 /// A ConfigMap or Secret at home, with its texts.
 struct values_object {

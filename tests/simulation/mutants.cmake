@@ -140,5 +140,21 @@ mutate(${fleet} [[if (s != member_state::ready && s != member_state::failed)]]
 mutate(${fleet} [[} else if (out_.members[i].wave != *first) {]] [[} else if (out_.members[i].wave != *first && @fleet_leave@) {]])
 mutate(${fleet} [[if (!takes_part(i) || has_wanted(i) || of(i).seen != member::sight::seen) continue;]]
   [[if (!takes_part(i) || has_wanted(i) || (of(i).seen != member::sight::seen && @fleet_unseen@)) continue;]])
+set(chart fleetwide/charts/chart_plan.cpp)
+mutate(${chart} [[if (!o_.is_begun()) return]] [[if (!o_.noted || (!o_.is_begun() && @chart_note@)) return]])
+mutate(${chart} [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts)]] [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts && @chart_claim@)]])
+mutate(${chart} [[if (!o_.is_mine(o_.noted) && is_there && !o_.adopts)]] [[if (!o_.is_mine(o_.noted) && is_there && !o_.adopts && @chart_person@)]])
+mutate(${chart} [[chart_note::state::done && o_.drift != chart_spec::on_drift::repair)]] [[chart_note::state::done && o_.drift != chart_spec::on_drift::repair && @chart_drift@)]])
+mutate(${chart} [[else if (o_.drift == chart_spec::on_drift::repair)]] [[else if (o_.drift == chart_spec::on_drift::repair && @chart_repair@)]])
+mutate(${chart} [[!o_.tests && is_same]] [[(!o_.tests || !@chart_tests@) && is_same]])
+mutate(${chart} [[w_.release->last_deployed >= *began;]] [[(w_.release->last_deployed >= *began || !@chart_since@);]])
+mutate(${chart} [[if (is_ours || was_done)]] [[if (is_ours || was_done || !@chart_done@)]])
+mutate(${chart} [[if (!is_idle() || !name_is_free()) return;]] [[if ((@chart_idle@ && !is_idle()) || !name_is_free()) return;]])
+mutate(${chart} [[if (!o_.is_mine(o_.noted)) {]] [[if (!o_.is_mine(o_.noted) && @chart_foreign@) {]])
+mutate(${chart} [[return go(step::stop_operation, "it goes while an operation is under way");]]
+  [[if (@chart_stop@) return go(step::stop_operation, "it goes while an operation is under way");]])
+mutate(${chart} [[if (w_.release && w_.release->state != status::uninstalled)]] [[if (@chart_forget@ && w_.release && w_.release->state != status::uninstalled)]])
+mutate(${chart} [[if (!found.any() && !is_noted)]] [[if (!found.any() && !is_noted && @chart_settle@)]])
+mutate(${chart} [[if (!has_namespace()) return;]] [[if (@chart_space@ && !has_namespace()) return;]])
 
 file(WRITE ${OUT} "#include \"tests/simulation/safety_rules.hpp\"\n#line 1 \"${SOURCE}\"\n${text}")

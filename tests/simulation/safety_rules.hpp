@@ -42,19 +42,34 @@ enum class rule : std::uint8_t {
   brake_compositions,  // and each write of a composition
   settle,              // an operation that is ended leaves no pending record
   // of what is said once at home
-  fleet_wave,   // no cluster goes before those of earlier waves
-  fleet_proof,  // a wave that nobody proved opens none
-  fleet_soak,   // nor one that was not watched
-  fleet_slot,   // so many clusters move, and no more
-  fleet_halt,   // too many failed
-  fleet_noted,  // a failure is noted before anybody goes back
-  fleet_back,   // what failed is given to nobody
-  fleet_pause,  // a pause holds everybody
-  fleet_grant,  // no cluster without a grant
-  fleet_owner,  // nothing that belongs to somebody else
-  fleet_lost,   // one that was lost a moment ago closes the next wave
-  fleet_leave,  // what is removed goes wave by wave
-  fleet_unseen  // nobody is written who cannot be seen
+  fleet_wave,    // no cluster goes before those of earlier waves
+  fleet_proof,   // a wave that nobody proved opens none
+  fleet_soak,    // nor one that was not watched
+  fleet_slot,    // so many clusters move, and no more
+  fleet_halt,    // too many failed
+  fleet_noted,   // a failure is noted before anybody goes back
+  fleet_back,    // what failed is given to nobody
+  fleet_pause,   // a pause holds everybody
+  fleet_grant,   // no cluster without a grant
+  fleet_owner,   // nothing that belongs to somebody else
+  fleet_lost,    // one that was lost a moment ago closes the next wave
+  fleet_leave,   // what is removed goes wave by wave
+  fleet_unseen,  // nobody is written who cannot be seen
+  // of one release of a FleetChart
+  chart_note,     // what it is to have is noted before anything is done
+  chart_claim,    // a release that is noted for another object is left alone
+  chart_person,   // so is one that no FleetChart made
+  chart_drift,    // what another writer changed is mended only where that is asked for
+  chart_repair,   // and there it is mended
+  chart_tests,    // an upgrade is noted as done once its tests have run
+  chart_since,    // and if it happened after it was begun
+  chart_done,     // and if it is what was asked for
+  chart_idle,     // one operation at a time
+  chart_foreign,  // what another object has is not uninstalled
+  chart_stop,     // an upgrade ends before the uninstall begins
+  chart_forget,   // a note goes after its release
+  chart_settle,   // a record that another writer made is noted first
+  chart_space     // a release has a namespace
 };
 
 inline std::optional<rule> broken;  // by the test that runs

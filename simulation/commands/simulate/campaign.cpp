@@ -111,6 +111,9 @@ campaign_outcome run(const campaign& c) {
     out.writes += o.writes;
     out.tenants_updated += o.tenants.arrived;
     out.trustees_ready += o.trustees.arrived;
+    out.releases_ready += o.releases.arrived;
+    out.plans_kept += o.plans_kept;
+    out.undone += o.undone;
     out.cpu_seconds += std::chrono::duration<double>(o.cpu).count();
     out.cluster_hours += std::chrono::duration<double>(o.simulated).count() / 3600 *
                          static_cast<double>(c.fleet.clusters.size());
@@ -187,7 +190,12 @@ failure shrink(trial bad, const trial_outcome& was) {
     smaller.clusters.resize(n);
     if (still_bad(smaller)) break;
   }
-  for (std::size_t n = 3; n <= 12; n *= 2) {
+  for (std::size_t n = 1; n < bad.fleet.charts; n *= 2) {
+    simulation::fleet_plan smaller = bad.fleet;
+    smaller.charts = n;
+    if (still_bad(smaller)) break;
+  }
+  for (std::size_t n = 3; n <= 12 && bad.fleet.charts == 0; n *= 2) {
     simulation::fleet_plan smaller = bad.fleet;
     bool less = false;
     for (simulation::fleet_cluster& c : smaller.clusters) {

@@ -47,7 +47,8 @@ struct policy_summary {
 
 struct campaign_outcome {
   std::uint64_t runs = 0, violations = 0, divergent_caches = 0, crashes = 0, disturbed_answers = 0,
-                swaps = 0, writes = 0, tenants_updated = 0, trustees_ready = 0;
+                swaps = 0, writes = 0, tenants_updated = 0, trustees_ready = 0, releases_ready = 0,
+                plans_kept = 0, undone = 0;
   std::vector<std::uint64_t> failing_seeds;  // ascending, each once
   std::uint64_t trace = 0;                   // of all runs in order
   double cluster_hours = 0, cpu_seconds = 0;

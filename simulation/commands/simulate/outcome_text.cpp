@@ -12,8 +12,9 @@ void each_field(trial_outcome& o, Way& way) {
   for (std::uint64_t* n : {&o.seed, &o.trace, &o.writes}) way(*n);
   for (std::size_t* n :
        {&o.nodes, &o.updated, &o.settled_clusters, &o.tenants.all, &o.tenants.arrived,
-        &o.trustees.all, &o.trustees.arrived, &o.reboots, &o.moved_pods, &o.most_disrupted,
-        &o.holds, &o.crashes, &o.disturbed_answers, &o.swaps, &o.left_alive})
+        &o.trustees.all, &o.trustees.arrived, &o.releases.all, &o.releases.arrived, &o.plans_kept,
+        &o.undone, &o.reboots, &o.moved_pods, &o.most_disrupted, &o.holds, &o.crashes,
+        &o.disturbed_answers, &o.swaps, &o.left_alive})
     way(*n);
   for (reactor::nanoseconds* t : {&o.took, &o.simulated, &o.cpu}) way(*t);
   way(o.violations);

@@ -151,11 +151,12 @@ std::string replay_command(const failure& f, const std::string& again) {
     return n > 0 ? " --" + std::string(flag) + " " + std::to_string(n) : std::string();
   };
   std::string out = "windlass simulate" + again;
+  const std::string size = f.shrunk.charts > 0 ? " --charts " + std::to_string(f.shrunk.charts)
+                                               : " --nodes " + std::to_string(nodes);
   if (!f.policies.empty()) out += " --policies " + shell_word(f.policies);
   return out + " --seed " + std::to_string(f.seed) + " --seeds 1 --clusters " +
-         std::to_string(f.shrunk.clusters.size()) + " --nodes " + std::to_string(nodes) +
-         lodgers("tenants", tenants) + lodgers("trustees", trustees) + " --faults " +
-         simulation::names_of(f.shrunk.faults);
+         std::to_string(f.shrunk.clusters.size()) + size + lodgers("tenants", tenants) +
+         lodgers("trustees", trustees) + " --faults " + simulation::names_of(f.shrunk.faults);
 }
 
 json::object report_json(const campaign_outcome& o, const std::string& again) {
@@ -188,6 +189,9 @@ json::object report_json(const campaign_outcome& o, const std::string& again) {
           {"policy_swaps", o.swaps},
           {"tenants_updated", o.tenants_updated},
           {"trustees_ready", o.trustees_ready},
+          {"chart_releases_ready", o.releases_ready},
+          {"chart_plans_kept", o.plans_kept},
+          {"chart_undos_kept", o.undone},
           {"cluster_hours", rounded(o.cluster_hours)},
           {"cpu_seconds", rounded(o.cpu_seconds)},
           {"cluster_hours_per_cpu_minute", rounded(hours_a_minute(o))},

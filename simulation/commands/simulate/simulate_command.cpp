@@ -25,7 +25,8 @@ struct simulate_arguments {
   std::vector<std::string> policies;  // folders that are compared; none: the stock packs
   std::string fleet;                  // file; empty: `clusters` × `nodes`
   std::optional<std::size_t> clusters, nodes, tenants, trustees;  // with a file: at most so many
-  std::string faults;  // "cut,crashes", "none"; empty: the file's, or all
+  std::size_t charts = 0;  // FleetCharts at home, instead of nodes
+  std::string faults;      // "cut,crashes", "none"; empty: the file's, or all
   std::uint64_t seed = 1, seeds = 10;
   std::size_t jobs = 0;  // processes side by side; 0: as many as there are processors
   bool html = false;     // a report that `output` does not know
@@ -56,6 +57,7 @@ reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
     at_most(&simulation::fleet_cluster::tenants, a.tenants);
     at_most(&simulation::fleet_cluster::trustees, a.trustees);
   }
+  plan.charts = a.charts;
   if (a.faults.empty()) return plan;
   plan.faults.clear();
   std::stringstream names(a.faults);
@@ -89,6 +91,11 @@ reactor::result<void> try_packs(const std::string& folder, policies::shared_hook
 }
 
 int simulate_command(const simulate_arguments& a, const invocation& i) {
+  if (a.charts > 0 && (a.nodes || a.tenants || a.trustees))
+    return complain(
+        "--charts: FleetCharts are simulated on clusters without nodes: leave out "
+        "--nodes, --tenants and --trustees",
+        wrong_usage);
   auto plan = fleet_of(a);
   if (!plan) return complain(plan.error().message(), wrong_usage);
   simulate::campaign c;
@@ -148,6 +155,11 @@ void declare_simulate(flags& f, simulate_arguments& to) {
           "instances of Trustee on each cluster, which move to another release meanwhile (default: "
           "0; with --fleet at most so many)")
       .from_to(0, 20);
+  f.value(
+       "--charts", to.charts,
+       "FleetCharts at home over clusters without nodes, instead of pools: new versions, bad ones, "
+       "values, plans, undo (default: 0)")
+      .from_to(0, 50);
   f.value("--faults", to.faults,
           "what goes wrong, of " + spaced(simulation::names_of(simulation::all_troubles())) +
               ", or none (default: all)")

@@ -10,7 +10,9 @@
 #include "reactor/plain/thread_time.hpp"
 #include "service/service.hpp"
 #include "simulation/brake_invariants.hpp"
+#include "simulation/commands/simulate/disturbances.hpp"
 #include "simulation/commands/simulate/edits.hpp"
+#include "simulation/commands/simulate/trial_charts.hpp"
 #include "simulation/commands/simulate/trial_tenants.hpp"
 #include "simulation/commands/simulate/trial_trustees.hpp"
 #include "simulation/node_world.hpp"
@@ -36,8 +38,6 @@ namespace {
 using namespace std::chrono_literals;
 using simulation::trouble;
 
-/// How often a request gets something else than its answer.
-constexpr double disturbed_share = 0.05;
 /// A fallen host keeps its slot for good, so there must be another one.
 constexpr double failing_share = 0.3, ill_share = 0.3, slow_share = 0.1;
 /// How many trials begin with an image that some hosts do not boot, and with one that some of them
@@ -46,19 +46,6 @@ constexpr double failing_share = 0.3, ill_share = 0.3, slow_share = 0.1;
 constexpr double bad_image_share = 0.1, lost_reboot_share = 0.05, slow_stage = 120;
 constexpr reactor::nanoseconds illness = 15min, rest = 2min, braked_for = 3min;
 constexpr std::size_t tail_lines = 40;
-
-k8s::sim::answer status_answer(int code, std::string_view reason) {
-  k8s::sim::answer a;
-  a.status = code;
-  a.body = boost::json::serialize(boost::json::object{{"kind", "Status"},
-                                                      {"apiVersion", "v1"},
-                                                      {"status", "Failure"},
-                                                      {"message", "simulated"},
-                                                      {"reason", reason},
-                                                      {"code", code}});
-  if (code == 429) a.fields.emplace_back("Retry-After", "1");
-  return a;
-}
 
 constexpr reactor::nanoseconds longest_job = std::chrono::milliseconds(30);
 
@@ -107,6 +94,8 @@ public:
     world_ = std::make_unique<simulation::node_world>(loop_, o);
     if (simulation::with_registry(trial_.fleet.faults))
       registry_ = std::make_unique<simulation::tag_registry>(loop_);
+    std::erase_if(trial_.fleet.faults,
+                  [](trouble t) { return simulation::of_charts().contains(t); });
     join(tenants_, simulation::with_tenants(trial_.fleet), simulation::of_tenants());
     join(trustees_, simulation::with_trustees(trial_.fleet), simulation::of_trustees());
     const reactor::steady_time began = loop_.now();
@@ -118,6 +107,7 @@ public:
     out_.writes = world_->writes();
     out_.reboots = world_->reboots();
     out_.most_disrupted = world_->max_disrupted();
+    out_.disturbed_answers = disturbed_.answers();
     for (const auto& c : world_->clusters()) out_.moved_pods += c->moved_pods();
     for (std::string& v : world_->violations()) out_.violations.push_back(std::move(v));
     for (const companion* c : companions_)
@@ -173,7 +163,9 @@ private:
       };
     reactor::memory_network& net = reactor::memory_network::of(loop_);
     if (has(trouble::cut) || has(trouble::half_open) || has(trouble::split))
-      net.on_connect = [this](const reactor::endpoint&, reactor::link_faults& f) { spoil(f); };
+      net.on_connect = [this](const reactor::endpoint&, reactor::link_faults& f) {
+        if (!quiet_) disturbed_.spoil(f);
+      };
     calm_ = trial_.fleet.faults.empty();
     if (!trial_.editable.empty()) {
       auto ready = begin_edits(trial_.editable, trial_.policies);
@@ -502,8 +494,7 @@ private:
   void saw_write(std::size_t of, const k8s::sim::written& w) {
     for (companion* c : companions_) c->saw(of, w);
     if (trial_.brake_at > 0) brake_checks_.saw(world_->clusters()[of]->name(), w);
-    if (trial_.max_changes.any() && windlass_)
-      speed_checks_.saw(world_->clusters()[of]->name(), w);
+    if (trial_.max_changes.any() && windlass_) speed_checks_.saw(world_->clusters()[of]->name(), w);
     if (rolls_out_ && ++out_.rollout_writes == trial_.brake_at) brake();
     if (calm_ || quiet_ || crash_at_ == 0 || --crash_at_ > 0) return;
     crash_.set();
@@ -543,40 +534,15 @@ private:
     reactor::entropy& dice = loop_.random();
     co_await loop_.sleep_for(dice.between(2s, 12s));
     const auto of = below(world_->clusters().size());
-    simulation::cluster& c = *world_->clusters()[of];
     reactor::memory_network& net = reactor::memory_network::of(loop_);
     const auto& all = trial_.fleet.faults;
     auto which = all.begin();
     std::advance(which, static_cast<std::ptrdiff_t>(below(all.size())));
     switch (*which) {
-      case trouble::cut: net.cut_all(c.name()); break;
-      case trouble::half_open:
-        net.set_reach(c.name(), happens(0.5) ? reach::blackhole : reach::stalled);
-        co_await loop_.sleep_for(dice.between(1s, 40s));
-        net.set_reach(c.name(), reach::open);
-        break;
-      case trouble::gone: c.api().compact(); break;
-      case trouble::stale_lists:
-        c.api().serve_stale(dice.between(std::uint64_t{1}, std::uint64_t{50}));
-        co_await loop_.sleep_for(dice.between(5s, 30s));
-        c.api().serve_stale(0);
-        break;
-      case trouble::lost_events:
-        net.set_reach(c.name(), reach::stalled);
-        co_await loop_.sleep_for(dice.between(1s, 15s));
-        c.api().compact();
-        net.cut_all(c.name());
-        net.set_reach(c.name(), reach::open);
-        break;
-      case trouble::restarts:
-        c.api().restart(happens(0.5) ? k8s::sim::api_server::memory::lost
-                                     : k8s::sim::api_server::memory::kept);
-        break;
       case trouble::lost_nodes:
         world_->lose(of, below(trial_.fleet.clusters[of].nodes), dice.between(20s, 3min));
         break;
       case trouble::crashes: co_await crash(); break;
-      case trouble::clock_jumps: loop_.shift_wall(dice.between(0s, 20min) - 10min); break;
       case trouble::policy_swaps: swap_policy(); break;
       case trouble::registries: {
         using mood = simulation::tag_registry::mood;
@@ -613,32 +579,14 @@ private:
           tell_password();
         break;
       }
-      case trouble::dead_clusters:
-        net.set_reach(c.name(), reach::blackhole);
-        co_await loop_.sleep_for(dice.between(30s, 2min));
-        net.set_reach(c.name(), reach::open);
-        break;
-      case trouble::departures:
-        world_->take_away(of);
-        co_await loop_.sleep_for(dice.between(1s, 60s));
-        world_->bring(of);
-        break;
-      case trouble::credentials: co_await change_token(of); break;
-      default:  // of answers, links and hosts: they happen all the time
-        for (companion* one : companions_) co_await one->cause(*which, of);
+      default: {
+        const trouble now = *which;
+        // Those of answers, links and hosts happen all the time.
+        const bool is_known = co_await disturbed_.cause(now, *world_, of);
+        if (is_known) co_return;
+        for (companion* one : companions_) co_await one->cause(now, of);
+      }
     }
-  }
-
-  /// The server has the new token before the Secret, or the Secret before the server.
-  reactor::awaitable<void> change_token(std::size_t of) {
-    const std::string token = "token-" + std::to_string(++tokens_);
-    std::map<std::string, std::string>& known = world_->clusters()[of]->api().access().tokens;
-    const bool first = happens(0.5);
-    if (first) known = {{token, "windlass"}};
-    if (!first) world_->give_token(of, token);
-    co_await loop_.sleep_for(loop_.random().between(0s, 40s));
-    known = {{token, "windlass"}};
-    if (first) world_->give_token(of, token);
   }
 
   void swap_policy() {
@@ -655,47 +603,12 @@ private:
       silence.drop = true;
       return silence;
     }
-    if (calm_ || quiet_ || !happens(disturbed_share)) return std::nullopt;
-    const bool write = r.method != "GET";
-    const auto give = [&](trouble t, int code,
-                          std::string_view reason) -> std::optional<k8s::sim::answer> {
-      if (!has(t)) return std::nullopt;
-      ++out_.disturbed_answers;
-      return status_answer(code, reason);
-    };
-    switch (below(4)) {
-      case 0: return give(trouble::throttled, 429, "TooManyRequests");
-      case 1: return give(trouble::failing, 500, "InternalError");
-      case 2: return write ? give(trouble::conflict, 409, "Conflict") : std::nullopt;
-      default: return write ? std::nullopt : give(trouble::gone, 410, "Expired");
-    }
+    if (calm_ || quiet_) return std::nullopt;
+    return disturbed_.answer(r);
   }
 
-  void spoil(reactor::link_faults& f) {
-    if (quiet_) return;
-    reactor::entropy& dice = loop_.random();
-    f.latency = dice.between(1ms, 30ms);
-    f.jitter = dice.between(0ms, 30ms);
-    if (has(trouble::split) && happens(0.5))
-      f.piece_limit_bytes = dice.between(std::uint64_t{100}, std::uint64_t{4'000});
-    if (has(trouble::cut) && happens(0.3)) f.cut_after = dice.between(1s, 90s);
-    if (!has(trouble::half_open)) return;
-    if (happens(0.1))
-      f.lose_to_client_after_bytes = dice.between(std::uint64_t{0}, std::uint64_t{20'000});
-    if (happens(0.1))
-      f.lose_to_server_after_bytes = dice.between(std::uint64_t{0}, std::uint64_t{5'000});
-  }
-
-  /// Adds what the packs of this service were asked to what those of the services before were.
   void count_questions() {
-    if (!windlass_) return;
-    for (const policies::pack_status& p : windlass_->packs().status()) {
-      if (p.hooks.empty()) count({p.name, {}, p.stock ? 1u : 0u, 0}, out_.asked);
-      for (const std::string& hook : p.hooks) {
-        const auto n = p.asked.find(hook);
-        count({p.name, hook, p.stock ? 1u : 0u, n == p.asked.end() ? 0 : n->second}, out_.asked);
-      }
-    }
+    if (windlass_) count(windlass_->packs(), out_.asked);
   }
 
   void count_holds(const policies::question_note& n) {
@@ -750,6 +663,7 @@ private:
   trial trial_;
   policies::shared_hooks hooks_ = units::hooks_of(trial_.apis);
   reactor::loop loop_;
+  disturbances disturbed_{loop_, trial_.fleet.faults};
   std::shared_ptr<reactor::log_capture> capture_;
   reactor::logger log_;
   std::unique_ptr<simulation::node_world> world_;
@@ -758,7 +672,7 @@ private:
   std::unique_ptr<trial_trustees> trustees_;
   std::vector<companion*> companions_;  // those that live here
   std::string password_;
-  std::size_t passwords_ = 0, tokens_ = 0;
+  std::size_t passwords_ = 0;
   std::unique_ptr<service> windlass_;
   trial_outcome out_;
   std::shared_ptr<policies::pack_shelf> shelf_ = std::make_shared<policies::pack_shelf>();
@@ -789,6 +703,16 @@ void count(const asked_hook& one, std::vector<asked_hook>& to) {
     known->times += one.times;
 }
 
+void count(const policies::host& packs, std::vector<asked_hook>& to) {
+  for (const policies::pack_status& p : packs.status()) {
+    if (p.hooks.empty()) count({p.name, {}, p.stock ? 1u : 0u, 0}, to);
+    for (const std::string& hook : p.hooks) {
+      const auto n = p.asked.find(hook);
+      count({p.name, hook, p.stock ? 1u : 0u, n == p.asked.end() ? 0 : n->second}, to);
+    }
+  }
+}
+
 std::vector<std::string> trial_outcome::findings() const {
   std::vector<std::string> all = violations;
   for (const std::string& d : divergent_caches) all.push_back("a cache is not the truth: " + d);
@@ -802,8 +726,12 @@ trial_outcome run(trial t) {
   const reactor::nanoseconds began = reactor::thread_cpu();
   trial_outcome out;
   {
-    running_trial trial(std::move(t));
-    out = trial.go();
+    if (t.fleet.charts > 0) {
+      out = run_charts(std::move(t));
+    } else {
+      running_trial trial(std::move(t));
+      out = trial.go();
+    }
   }
   out.cpu = reactor::thread_cpu() - began;
   return out;

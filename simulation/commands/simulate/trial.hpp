@@ -36,6 +36,8 @@ struct asked_hook {
 
 /// Adds it to the row of its pack and hook.
 void count(const asked_hook& one, std::vector<asked_hook>& to);
+/// The same of every hook of a service's packs.
+void count(const policies::host& packs, std::vector<asked_hook>& to);
 
 struct trial_outcome {
   std::uint64_t seed = 0, trace = 0, writes = 0;
@@ -44,6 +46,8 @@ struct trial_outcome {
   std::size_t began = 0;             // under a speed limit: what was begun
   std::size_t nodes = 0, updated = 0, settled_clusters = 0;
   companion::count tenants, trustees;
+  companion::count releases;               // of FleetCharts
+  std::size_t plans_kept = 0, undone = 0;  // of FleetCharts: checks that had something to check
   std::size_t reboots = 0, moved_pods = 0, most_disrupted = 0;
   std::size_t holds = 0;  // units that began to wait because a policy said so, each reason once
   std::size_t crashes = 0, disturbed_answers = 0, swaps = 0;
