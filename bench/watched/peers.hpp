@@ -30,8 +30,8 @@ boost::json::object measure_peers(const peers_effort& how_much);
 
 /// Events of one collection read by this program, as fast as they come: a point of `watch`. Twice,
 /// from a server that sends managedFields and from one that leaves them out when it is asked to.
-/// Shape   {"event_bytes", "cpu_us_per_event", …, the same with "_without_managers", "bytes_ratio",
-///         "cpu_ratio": with ÷ without}
+/// Shape   {"event_bytes", "cpu_us_per_event", …, the same with "_without_managers",
+///         "bytes_ratio", "cpu_ratio": with ÷ without}
 boost::json::object measure_collection(std::string_view collection, std::size_t events);
 
 /// The other processes: "serve CORPUS" and "read WORDS".
