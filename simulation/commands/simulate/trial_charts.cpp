@@ -3,6 +3,7 @@
 #include "simulation/commands/simulate/trial_charts.hpp"
 
 #include "fleetwide/charts/api.hpp"
+#include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/fleet_chart.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/view.hpp"
@@ -507,10 +508,10 @@ private:
     json::object& metadata = o["metadata"].as_object();
     metadata["uid"] = "assumed";
     metadata["resourceVersion"] = "1";
-    fleetwide::chart_settings s;
+    std::vector<fleetwide::fleet_object> assumed;
     auto read = k8s::parse_view<fleetwide::fleet_chart>(json::serialize(o));
-    if (read) s.assumed.push_back(std::move(*read));
-    service_options options = options_of(std::move(s));
+    if (read) assumed.push_back(std::move(*read));
+    service_options options = options_of(fleetwide::chart_settings());
     options.does = units::mode::look;
     auto looks = std::make_unique<service>(loop_, std::move(options), log_);
     std::set<std::string> out;
@@ -522,8 +523,11 @@ private:
         co_await loop_.sleep_for(200ms);
         e = looks->home()->find(fleetwide::charts_api);
       }
-      units::part* part = e ? units::part_of(*e) : nullptr;
-      if (part) rows = co_await part->overview();
+      auto* part = dynamic_cast<fleetwide::fleet_home*>(e ? units::part_of(*e) : nullptr);
+      if (part) {
+        part->assume(std::move(assumed));
+        rows = co_await part->overview();
+      }
     } else {
       out_.violations.push_back("a service that looks does not start: " +
                                 started.error().message());
