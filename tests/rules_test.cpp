@@ -175,7 +175,7 @@ const std::vector<rule> ones = {
      {{"reactor/http/retry_after.cpp", "reads it"},
       {"registry/session.cpp", "makes a date the seconds until then, which need a clock"},
       {"k8s/sim/routes.cpp", "the embedded server sends it"},
-      {"simulation/commands/simulate/trial.cpp",
+      {"simulation/commands/simulate/disturbances.cpp",
        "an embedded server that is told to fail sends it"}}},
 };
 
@@ -353,11 +353,10 @@ TEST(Comments, WrapAtTheCodesHundredColumns) {
 /// begins something, or stands here with why its writes go on while the brake is on. A new writer
 /// stands in neither.
 TEST(Brake, IsAskedByEveryWriterOrNotForAReason) {
-  const std::set<std::string> ask = {"bootc/daemons/daemon_waves.cpp",
-                                     "bootc/pool/reconciler/pool_writer.cpp",
-                                     "compose/compose_writes.cpp", "helm/placed/keeper_steps.hpp",
-                                     "helm/tenants/cluster/tenant_crd.cpp",
-                                     "releases/release_pools.cpp"};
+  const std::set<std::string> ask = {
+      "bootc/daemons/daemon_waves.cpp",      "bootc/pool/reconciler/pool_writer.cpp",
+      "compose/compose_writes.cpp",          "helm/placed/keeper_steps.hpp",
+      "helm/tenants/cluster/tenant_crd.cpp", "releases/release_pools.cpp"};
   const std::map<std::string, std::string> go_on = {
       {"bootc/daemon/node_daemon.cpp", "a node reports what it does"},
       {"bootc/pool/drains.cpp", "a drain that pool_writer began ends"},

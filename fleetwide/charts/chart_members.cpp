@@ -23,6 +23,11 @@ namespace {
 
 constexpr reactor::nanoseconds view_patience = 5s;
 
+/// What the same request meets again.
+bool is_refusal(const k8s::fault& why) {
+  return !why.cancelled && (why.code == k8s::errc::forbidden || why.code == k8s::errc::invalid);
+}
+
 bool is_trouble(std::string_view code) {
   return std::ranges::any_of(hold_code::of_charts, [&](const units::hold_kind& k) {
     return k.code == code && k.nature == units::hold_nature::trouble;
@@ -59,8 +64,8 @@ note_writes::options chart_members::notes_of(chart_members* me, const options& o
   out.ns = o.wanted()->all.notes_ns;
   out.order = [me](const key_type& key) { return me->find_object(key); };
   out.noted = [me](chart_notes now) { me->written_ = std::move(now); };
-  out.told = [me](const std::string& claim, std::string why) {
-    me->note_refusal(claim, std::move(why));
+  out.told = [me](const std::string& claim, const k8s::fault* why) {
+    if (!why || is_refusal(*why)) me->note_refusal(claim, why ? why->message() : std::string());
   };
   return out;
 }
@@ -293,15 +298,14 @@ void chart_members::note_refusal(const std::string& claim, std::string why) {
 
 k8s::result<k8s::next> chart_members::refused(const key_type& key, const k8s::fault& why) {
   const chart_order* o = find_object(key);
-  const bool is_passing = why.cancelled || why.code == k8s::errc::unavailable ||
-                          why.code == k8s::errc::unauthorized || why.code == k8s::errc::throttled;
-  if (o && !is_passing) note_refusal(o->claim(), why.message());
+  if (o && is_refusal(why)) note_refusal(o->claim(), why.message());
   return why;
 }
 
 void chart_members::planned(const key_type& key, const gathered& g, const chart_plan& p) {
   memory* m = find(key);
   if (!m) return;
+  if (p.next == helm::placed::step::none) note_refusal(g.is.object->claim(), {});
   const bool is_news = !m->last || !(m->last->hold == p.hold);
   m->last = p;
   if (is_news && options_.on_change) options_.on_change(g.is.object->claim());
@@ -312,7 +316,6 @@ awaitable<chart_members::stepped> chart_members::rest(key_type key, gathered g, 
   if (p.is_settled) {
     orders_.erase(key);
     forget(key);
-    note_refusal(g.is.object->claim(), {});
     if (options_.on_change) options_.on_change(g.is.object->claim());
     co_return out;
   }

@@ -59,7 +59,9 @@ awaitable<note_writes::written> note_writes::write(chart_order o, std::optional<
   if (note) text = write_note(*note);
   const std::string key = note_key(o.claim());
   auto done = co_await patch(key, std::move(text));
-  options_.told(o.claim(), done ? std::string() : done.error().message());
+  k8s::fault why;
+  if (!done) why = done.error();
+  options_.told(o.claim(), done ? nullptr : &why);
   written out;
   if (!done && done.error().code == k8s::errc::not_found && !note) {
     out.is = write_end::gone;

@@ -29,8 +29,8 @@ public:
     std::function<const chart_order*(const k8s::object_key&)> order;
     /// The notes as they are since a write.
     std::function<void(chart_notes)> noted;
-    /// What the server says to a write of that claim's note; empty: it took it.
-    std::function<void(const std::string& claim, std::string why)> told;
+    /// What the server says to a write of that claim's note; null: it took it.
+    std::function<void(const std::string& claim, const k8s::fault* why)> told;
   };
   note_writes(reactor::loop& l, k8s::client& api, helm::placed::cluster_reads& reads, options o)
       : loop_(l), api_(api), reads_(reads), options_(std::move(o)) {}

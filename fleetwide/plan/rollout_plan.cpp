@@ -178,8 +178,9 @@ private:
   }
 
   bool is_moving(std::size_t i, const std::string& digest) const {
-    return takes_part(i) && of(i).has == member::owner::ours && of(i).digest == digest &&
-           of(i).is == member::progress::moving && !of(i).is_going;
+    // One whose server refuses what comes next is on its way all the same.
+    return is_meant(i) && of(i).seen != member::sight::away && of(i).has == member::owner::ours &&
+           of(i).digest == digest && of(i).is == member::progress::moving && !of(i).is_going;
   }
 
   void move() {

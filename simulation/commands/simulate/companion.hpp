@@ -1,11 +1,11 @@
 #pragma once
 
+#include "app/api/api.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 #include "simulation/trouble.hpp"
-#include "app/api/api.hpp"
 
 #include <cstddef>
 #include <string>
