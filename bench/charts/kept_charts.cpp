@@ -134,7 +134,8 @@ private:
   reactor::awaitable<bool> until_said(std::function<bool(const json::object& status)> is) {
     const reactor::steady_time until = loop_.now() + longest_wait;
     while (loop_.now() < until && run_.lives()) {
-      auto all = co_await home_.list(fleetwide::fleet_charts(), {});
+      k8s::list_options every;
+      auto all = co_await home_.list(fleetwide::fleet_charts(), std::move(every));
       const json::array* items = all ? all->at("items").if_array() : nullptr;
       const bool so = items && std::ranges::all_of(*items, [&](const json::value& o) {
                         const json::value* status = o.as_object().if_contains("status");
@@ -244,7 +245,7 @@ private:
     patch["spec"] = std::move(spec);
     k8s::object_key key{"fleet", chart_name(0)};
     auto done =
-        co_await home_.merge_patch(fleetwide::fleet_charts(), std::move(key), std::move(patch), {});
+        co_await home_.merge_patch(fleetwide::fleet_charts(), std::move(key), std::move(patch));
     if (!done) note("version", done.error().message());
   }
 
@@ -298,8 +299,8 @@ private:
     k8s::object_key key{"fleet", "values-of-" + chart_name(0)};
     const std::size_t concerned = (plan_.clusters + groups - 1 - edited_group) / groups;
     const reactor::steady_time began = loop_.now();
-    auto edited = co_await home_.merge_patch(k8s::resources::config_maps(), std::move(key),
-                                             std::move(patch), {});
+    auto edited =
+        co_await home_.merge_patch(k8s::resources::config_maps(), std::move(key), std::move(patch));
     const bool done = edited && co_await until_upgraded(concerned);
     const double took = seconds_of(loop_.now() - began);
     co_await loop_.sleep_for(after_start);
@@ -348,15 +349,19 @@ private:
     const auto text = [&](const char* key) { return std::string(servers.at(key).as_string()); };
     json::object said;
     double before = 0;
-    for (const auto& [verb, version] :
-         {std::pair("install", first_version), std::pair("upgrade", second_version)}) {
+    const std::vector<std::pair<std::string, std::string>> verbs{{"install", first_version},
+                                                                 {"upgrade", second_version}};
+    for (const auto& [verb, version] : verbs) {
       const json::object now = co_await ask_servers(chart_control::told);
       before = number_in(now, "peer_requests");
-      const std::string archive =
-          text("shelf") + "/" + chart_name(0) + "-" + std::string(version) + ".tgz";
-      auto asked =
-          child::start_program({peer.path, verb, text("peer_server"), archive,
-                                std::to_string(plan_.clusters), std::to_string(peer_workers)});
+      const std::string archive = text("shelf") + "/" + chart_name(0) + "-" + version + ".tgz";
+      const std::vector<std::string> command{peer.path,
+                                             verb,
+                                             text("peer_server"),
+                                             archive,
+                                             std::to_string(plan_.clusters),
+                                             std::to_string(peer_workers)};
+      auto asked = child::start_program(command);
       boost::system::error_code bad;
       const json::value v = asked ? json::parse(asked->read_line(), bad) : json::value();
       said = !bad && v.is_object() ? v.get_object() : json::object();
