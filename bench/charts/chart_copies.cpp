@@ -1,6 +1,5 @@
 #include "bench/charts/chart_copies.hpp"
 
-#include "fleetwide/charts/chart_note.hpp"
 #include "k8s/sim/api_server.hpp"
 
 #include <boost/json.hpp>
@@ -26,38 +25,55 @@ std::string name_of(const json::object& o) {
   return text_in(o.at("metadata").as_object(), "name");
 }
 
-json::object without_identity(json::object o) {
-  json::object& metadata = o["metadata"].as_object();
-  for (const char* one : {"uid", "resourceVersion", "creationTimestamp", "managedFields"})
-    metadata.erase(one);
+std::string in_metadata(const json::object& o, std::string_view key) {
+  return text_in(o.at("metadata").as_object(), key);
+}
+
+json::object without_version(json::object o) {
+  o["metadata"].as_object().erase("resourceVersion");
   return o;
 }
 
-/// The note with the version that its record has here.
-std::string renewed(const std::string& note, const std::map<std::string, std::string>& versions) {
-  json::object read = json::parse(note).as_object();
-  const auto found = versions.find(text_in(read, "record"));
-  if (found != versions.end()) read["version"] = found->second;
-  return json::serialize(read);
-}
+/// What the service wrote down about records: the copies have other UIDs and versions.
+struct record_identities {
+  std::map<std::string, std::string> versions;  // by the record's name
+  std::map<std::string, std::string> uids;      // by the UID of the original
+
+  void add(const json::object& from, const json::object& to) {
+    versions[name_of(to)] = in_metadata(to, "resourceVersion");
+    uids[in_metadata(from, "uid")] = in_metadata(to, "uid");
+  }
+  std::string renewed(const std::string& text) const {
+    boost::system::error_code none;
+    json::value read = json::parse(text, none);
+    if (none || !read.is_object()) return text;
+    json::object& o = read.get_object();
+    if (const auto found = versions.find(text_in(o, "record")); found != versions.end())
+      o["version"] = found->second;
+    if (json::value* records = o.if_contains("records"); records && records->is_array())
+      for (json::value& one : records->get_array())
+        if (const auto found = uids.find(text_in(one.as_object(), "uid")); found != uids.end())
+          one.as_object()["uid"] = found->second;
+    return json::serialize(o);
+  }
+};
 
 }  // namespace
 
 std::size_t copy_releases(const k8s::sim::api_server& from, k8s::sim::api_server& to) {
-  std::map<std::string, std::string> versions;  // of records, by name; releases have their own
+  record_identities records;
   for (const std::string_view kind : kinds)
-    for (json::object& o : from.list("", kind)) {
-      const json::object put = to.put(without_identity(std::move(o)));
-      if (text_in(put, "type") != "helm.sh/release.v1") continue;
-      versions[name_of(put)] = text_in(put.at("metadata").as_object(), "resourceVersion");
+    for (const json::object& o : from.list("", kind)) {
+      const json::object put = to.put(without_version(o));
+      if (text_in(put, "type") == "helm.sh/release.v1") records.add(o, put);
     }
   for (json::object& o : from.list("", "configmaps")) {
-    if (name_of(o) == fleetwide::notes_object)
+    if (name_of(o).starts_with("windlass-"))
       for (auto& member : o["data"].as_object())
-        member.value() = renewed(std::string(member.value().as_string()), versions);
-    to.put(without_identity(std::move(o)));
+        member.value() = records.renewed(std::string(member.value().as_string()));
+    to.put(without_version(std::move(o)));
   }
-  return versions.size();
+  return records.versions.size();
 }
 
 }  // namespace bench

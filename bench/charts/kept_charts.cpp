@@ -32,7 +32,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
-constexpr std::size_t installed_clusters = 2 * groups, edited_group = 3, peer_workers = 10;
+constexpr std::size_t installed_clusters = 2 * groups, edited_group = 3, peer_workers = 10,
+                      peer_upgrades = 200;
 constexpr reactor::nanoseconds look_every = 250ms, look_at_metrics = 1s, longest_wait = 15min,
                                after_start = 15s;
 
@@ -282,6 +283,7 @@ private:
     }
     out["upgrades"] = plan_.clusters;
     out["upgrade_s"] = rounded(took);
+    out["upgrades_per_s"] = rounded(static_cast<double>(plan_.clusters) / took);
     out["upgrade_cpu_s"] = rounded(seconds_of(run_.cpu() - cpu));
     upgraded_ = said.at("asked").as_object();
     out["upgrade_requests_each"] =
@@ -338,7 +340,7 @@ private:
     out["plan_writes"] = number_in(said, "writes") + number_in(said, "home_writes");
   }
 
-  /// As many upgrades by Helm's own packages, of releases on one server.
+  /// The same upgrade by Helm's own packages, of releases on one server.
   reactor::awaitable<void> ask_peer(json::object& out) {
     const peer_program peer = go_peer("helm_peer");
     if (peer.path.empty()) {
@@ -347,6 +349,7 @@ private:
     }
     const json::object servers = co_await ask_servers(chart_control::told);
     const auto text = [&](const char* key) { return std::string(servers.at(key).as_string()); };
+    const std::size_t count = std::min(peer_upgrades, plan_.clusters);
     json::object said;
     double before = 0;
     const std::vector<std::pair<std::string, std::string>> verbs{{"install", first_version},
@@ -359,7 +362,7 @@ private:
                                              verb,
                                              text("peer_server"),
                                              archive,
-                                             std::to_string(plan_.clusters),
+                                             std::to_string(count),
                                              std::to_string(peer_workers)};
       auto asked = child::start_program(command);
       boost::system::error_code bad;
@@ -370,9 +373,11 @@ private:
       co_return;
     }
     const json::object after = co_await ask_servers(chart_control::told);
+    out["peer_upgrades"] = count;
+    out["peer_upgrades_per_s"] = rounded(static_cast<double>(count) / number_in(said, "seconds"));
     out["peer_upgrade_s"] = rounded(number_in(said, "seconds"));
-    out["peer_upgrade_requests_each"] = rounded(
-        (number_in(after, "peer_requests") - before) / static_cast<double>(plan_.clusters), 3);
+    out["peer_upgrade_requests_each"] =
+        rounded((number_in(after, "peer_requests") - before) / static_cast<double>(count), 3);
   }
 
 public:
