@@ -47,6 +47,8 @@ awaitable<k8s::result<void>> fleet_home::publish(fleet_object before, fleet_stat
       words_.resource, before.meta.key(), std::move(patch),
       k8s::request_options().at("status").by(std::string(names::field_manager)));
   if (!written) co_return written.error();
+  written_[before.meta.key()] = {formats::text_member(*written, "metadata", "resourceVersion"),
+                                 on_.loop().now() + seen_within};
   co_return k8s::result<void>();
 }
 
@@ -144,14 +146,16 @@ awaitable<void> fleet_home::prune(fleet_object p) {
   needs(p.status.proven_digest);
   needs(p.status.failed_digest);
   for (const revision_record& r : p.status.history) needs(r.digest);
-  for (k8s::cluster* c : options_.fleet->clusters())
-    if (member_part* part = options_.members(c->name())) needs(digest_on(*part, p));
-  std::vector<std::pair<k8s::object_key, std::string>> old;
+  std::map<k8s::object_key, std::string> old;
   revisions_.objects().each([&](const fleetwide::revision& r) {
     if (r.meta.labels.get(names::revision_of) == p.meta.uid.text() &&
         !needed.contains(r.meta.name.str()))
-      old.emplace_back(r.meta.key(), r.meta.uid.text());
+      old.emplace(r.meta.key(), r.meta.uid.text());
   });
+  if (old.empty()) co_return;
+  for (k8s::cluster* c : options_.fleet->clusters())
+    if (member_part* part = options_.members(c->name()))
+      old.erase({p.meta.ns.str(), revision_name(p.meta.name.str(), digest_on(*part, p))});
   for (auto& [key, uid] : old) {
     k8s::delete_options how;
     how.uid = uid;

@@ -32,7 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
-constexpr std::size_t installed_clusters = 2 * groups, edited_group = 3, peer_workers = 10,
+constexpr std::size_t installed_clusters = groups, edited_group = 3, peer_workers = 10,
                       peer_upgrades = 200;
 constexpr reactor::nanoseconds look_every = 250ms, look_at_metrics = 1s, longest_wait = 15min,
                                after_start = 15s;

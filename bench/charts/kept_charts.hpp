@@ -13,7 +13,7 @@ struct charts_plan {
 };
 
 /// The program `windlass` as it is shipped with FleetCharts for every cluster of a served fleet:
-/// the first install on twenty clusters (the others get copies of what that left), a restart that
+/// the first install on ten clusters (the others get copies of what that left), a restart that
 /// confirms all of it, rest, a plan of one chart's new version for all clusters, that version
 /// carried out, and an edit of the values of a tenth of the clusters. A figure that could not be
 /// measured is null, and `notes` says why.

@@ -40,9 +40,9 @@ private:
     reactor::steady_time again{};
     bool is_asked = false;  // it is being fetched
   };
-  /// For one cluster: what its values come to.
+  /// For one cluster: what its values come to. They are made again where they are needed, since
+  /// there may be as many as clusters.
   struct effective {
-    helm::value values;
     std::string digest, problem;
     std::optional<units::hold> hold;  // of the policy
   };
@@ -71,6 +71,8 @@ private:
                         std::string asked);
   awaitable<void> ask_values(fleet_object p);
   const chart_content& content(const revision_content& c, const std::string& digest);
+  cluster_values values_for(const fleet_object& p, const revision_content& c,
+                            const std::string& digest, const std::string& cluster);
   const effective& effective_on(const fleet_object& p, const revision_content& c,
                                 const std::string& digest, const std::string& cluster);
   std::optional<units::hold> waits_for_others(const fleet_object& p, const std::string& cluster);
