@@ -134,6 +134,8 @@ protected:
     member_marks marks;
   };
   virtual awaitable<void> carry_out(deed_order d) = 0;
+  /// How many deeds more may be begun now; the others wait for a later look.
+  virtual std::size_t room() const { return static_cast<std::size_t>(-1); }
   /// What changed under that claim on a cluster concerns the object.
   virtual bool concerns(const fleet_object& p, const std::string& claim) const {
     return p.claim == claim;

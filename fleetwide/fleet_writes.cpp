@@ -182,7 +182,7 @@ member_marks fleet_home::marks_for(const fleet_look& at, const member_plan& m) c
 
 /// Starts what the plan says, a few at once. Returns how much has to wait for that.
 std::size_t fleet_home::start_deeds(const fleet_look& at) {
-  std::size_t left = 0;
+  std::size_t left = 0, room = this->room();
   for (const member_plan& m : at.plan.members) {
     if (m.does == deed::nothing) continue;
     const place here{at.object.meta.key(), m.cluster};
@@ -193,11 +193,12 @@ std::size_t fleet_home::start_deeds(const fleet_look& at) {
         m.digest == at.world.wanted ? &at.wanted : content_of(m.digest, at.object);
     if (m.does == deed::write && !content) continue;
     // Since it was looked at the brake may have come.
-    if (tasks_.size() >= deeds_at_once ||
+    if (tasks_.size() >= deeds_at_once || room == 0 ||
         units::begin(part->brake(), at.object.meta.key().text())) {
       ++left;
       continue;
     }
+    --room;
     begun_[here] = {m.digest, reactor::format_rfc3339(on_.loop().wall()),
                     on_.loop().now() + seen_within};
     deed_order d{here, at.object, m, {}, {}};

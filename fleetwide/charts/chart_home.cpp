@@ -67,6 +67,8 @@ chart_home::chart_home(k8s::engagement& on, chart_options o)
                      .lets_go = "leave the release and forget it",
                      .conditions = chart_conditions}),
       supply_(o.charts),
+      slots_(o.slots),
+      operations_(o.operations),
       sources_(on.loop(), on.api(), options_.limits, on.log(),
                [this](const values_objects::key& changed) {
                  each_object([&](const fleet_object& p) {
@@ -485,6 +487,14 @@ awaitable<void> chart_home::carry_out(deed_order d) {
   }
   deed_done(d, done, {}, true);
   co_return;
+}
+
+/// A release that is noted and waits is asked about at each change and keeps its values, so only as
+/// many wait as keep the operations busy.
+std::size_t chart_home::room() const {
+  if (!slots_) return fleet_home::room();
+  const std::size_t most = 3 * operations_, busy = slots_->taken() + slots_->waiting();
+  return most > busy ? most - busy : 0;
 }
 
 bool chart_home::grant_reaches(const fleet_grant& g, const fleet_object& p) const {

@@ -5,6 +5,7 @@
 #include "fleetwide/charts/values_objects.hpp"
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/fleet_chart.hpp"
+#include "helm/placed/operation_slots.hpp"
 #include "reactor/task_group.hpp"
 
 #include <map>
@@ -24,6 +25,8 @@ public:
   struct chart_options {
     options common;
     helm::tenants::chart_supply* charts = nullptr;
+    const helm::placed::operation_slots* slots = nullptr;  // null: any number is begun at once
+    std::size_t operations = 16;                           // that run at once
   };
   chart_home(k8s::engagement& on, chart_options o);
   void describe(boost::json::object& entry) const override;
@@ -60,6 +63,7 @@ private:
   void see_tags(fleet_look& at) const override;
   void keep(const fleet_look& at) override;
   awaitable<void> carry_out(deed_order d) override;
+  std::size_t room() const override;
   bool grant_reaches(const fleet_grant& g, const fleet_object& p) const override;
   bool concerns(const fleet_object& p, const std::string& claim) const override;
 
@@ -80,6 +84,8 @@ private:
                         std::int64_t number, const std::string& cluster);
 
   helm::tenants::chart_supply* supply_;
+  const helm::placed::operation_slots* slots_;
+  std::size_t operations_;
   values_objects sources_;
   std::map<k8s::object_key, known_chart> known_;
   std::map<std::string, chart_content> contents_;  // by digest of the revision
