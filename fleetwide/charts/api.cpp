@@ -47,7 +47,6 @@ public:
     o.common.assumed = settings_.assumed;
     o.common.on_stop = [this] { home_ = nullptr; };
     o.charts = &supply_;
-    o.slots = &slots_;
     o.operations = wanted_->all.in_all;
     auto made = std::make_unique<chart_home>(on, std::move(o));
     home_ = made.get();

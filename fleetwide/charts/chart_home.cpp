@@ -67,7 +67,6 @@ chart_home::chart_home(k8s::engagement& on, chart_options o)
                      .lets_go = "leave the release and forget it",
                      .conditions = chart_conditions}),
       supply_(o.charts),
-      slots_(o.slots),
       operations_(o.operations),
       sources_(on.loop(), on.api(), options_.limits, on.log(),
                [this](const values_objects::key& changed) {
@@ -492,8 +491,10 @@ awaitable<void> chart_home::carry_out(deed_order d) {
 /// A release that is noted and waits is asked about at each change and keeps its values, so only as
 /// many wait as keep the operations busy.
 std::size_t chart_home::room() const {
-  if (!slots_) return fleet_home::room();
-  const std::size_t most = 3 * operations_, busy = slots_->taken() + slots_->waiting();
+  std::size_t busy = 0;
+  for (k8s::cluster* c : options_.fleet->clusters())
+    if (const chart_members* part = charts_on(c->name())) busy += part->busy();
+  const std::size_t most = 3 * operations_;
   return most > busy ? most - busy : 0;
 }
 

@@ -5,7 +5,6 @@
 #include "fleetwide/charts/values_objects.hpp"
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/fleet_chart.hpp"
-#include "helm/placed/operation_slots.hpp"
 #include "reactor/task_group.hpp"
 
 #include <map>
@@ -25,8 +24,7 @@ public:
   struct chart_options {
     options common;
     helm::tenants::chart_supply* charts = nullptr;
-    const helm::placed::operation_slots* slots = nullptr;  // null: any number is begun at once
-    std::size_t operations = 16;                           // that run at once
+    std::size_t operations = 16;  // that run at once
   };
   chart_home(k8s::engagement& on, chart_options o);
   void describe(boost::json::object& entry) const override;
@@ -84,7 +82,6 @@ private:
                         std::int64_t number, const std::string& cluster);
 
   helm::tenants::chart_supply* supply_;
-  const helm::placed::operation_slots* slots_;
   std::size_t operations_;
   values_objects sources_;
   std::map<k8s::object_key, known_chart> known_;
