@@ -21,9 +21,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t most_grants = 1'000, most_revisions = 20'000;
-constexpr reactor::nanoseconds conflict_retry = 100ms, not_live_retry = 5s, unknown_retry = 15s,
+constexpr reactor::nanoseconds not_live_retry = 5s, unknown_retry = 15s,
                                look_again_for_clusters = 50ms, look_again_while_moving = 30s,
-                               look_again_at_rest = 5min, patience_of_an_overview = 10s;
+                               look_again_at_rest = 5min, patience_of_an_overview = 10s,
+                               changes_together = 200ms, view_retry = 1s;
 
 k8s::controller_options controller_of(std::string_view name, reactor::metrics* metrics,
                                       const reactor::logger& log) {
@@ -112,14 +113,18 @@ awaitable<bool> fleet_home::synced(reactor::steady_time deadline) {
 
 void fleet_home::reconsider() {
   ++revision_;
-  each_object([this](const fleet_object& p) { controller_.add(p.meta.key()); });
+  each_object([this](const fleet_object& p) { look_soon(p.meta.key()); });
+}
+
+void fleet_home::look_soon(const k8s::object_key& key) {
+  controller_.add_after(key, changes_together);
 }
 
 void fleet_home::claim_changed(const std::string& claim) {
   each_object([&](const fleet_object& p) {
     if (!concerns(p, claim)) return;
     ++revision_;
-    controller_.add(p.meta.key());
+    look_soon(p.meta.key());
   });
 }
 
@@ -181,12 +186,11 @@ awaitable<k8s::result<k8s::next>> fleet_home::say_without_plan(fleet_object p,
   co_return k8s::await_change();
 }
 
-/// What another write came before is looked at as it is then.
+/// What changed before it was written is decided again once it is seen.
 awaitable<k8s::result<k8s::next>> fleet_home::reconcile(k8s::object_key key) {
-  auto ended = co_await pass(std::move(key));
-  if (!ended && ended.error().code == k8s::errc::conflict)
-    co_return k8s::requeue_after(conflict_retry);
-  co_return ended;
+  auto done = co_await pass(std::move(key));
+  if (!done && done.error().code == k8s::errc::conflict) co_return k8s::requeue_after(view_retry);
+  co_return done;
 }
 
 awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
@@ -196,11 +200,17 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
   if (!found) {
     if (figures_) figures_->forget(key.text());
     std::erase_if(refused_, [&](const auto& r) { return r.first.first == key; });
+    written_.erase(key);
     co_return k8s::await_change();
   }
   const fleet_object p = *found;
+  if (const auto ours = written_.find(key); ours != written_.end()) {
+    if (p.meta.resource_version < ours->second.version && on_.loop().now() < ours->second.until)
+      co_return k8s::requeue_after(view_retry);
+    written_.erase(ours);
+  }
   if (p.meta.deleting()) {
-    fleet_look leaving = look(p);
+    fleet_look leaving = co_await look(p);
     co_return co_await clean_up(std::move(leaving));
   }
   if (!p.spec_problem().empty()) {

@@ -142,6 +142,8 @@ protected:
     member_marks marks;
   };
   virtual awaitable<void> carry_out(deed_order d) = 0;
+  /// How many deeds more may be begun now; the others wait for a later look.
+  virtual std::size_t room() const { return static_cast<std::size_t>(-1); }
   /// What changed under that claim on a cluster concerns the object.
   virtual bool concerns(const fleet_object& p, const std::string& claim) const {
     return p.claim == claim;
@@ -151,7 +153,8 @@ protected:
   // -- what all do alike
 
   void start();
-  fleet_look look(const fleet_object& p);
+  /// Gives way between clusters.
+  awaitable<fleet_look> look(fleet_object p);
   void tell(const fleet_object& about, const k8s::event_kind& what, std::string note);
   /// What a deed led to; `is_seen`: a look shows it from now on.
   void deed_done(const deed_order& d, const k8s::result<void>& done, std::string version,
@@ -176,8 +179,29 @@ private:
     reactor::wall_time at{};       // the same
   };
 
+  /// Which clusters grants give an object.
+  struct reach {
+    bool is_all = false;
+    std::vector<cluster_choice> choices = {};
+    bool has(std::string_view cluster, const k8s::string_map& labels) const;
+  };
+  /// Older objects that claim the same, each with the clusters that it may have.
+  struct rival {
+    std::string mark;
+    cluster_choice chooses;
+    reach granted;
+  };
+  using rivals = std::vector<rival>;
+  /// What was written of an object: nothing is decided on an older one.
+  struct written {
+    k8s::resource_version version;
+    reactor::steady_time until{};
+  };
+
   awaitable<k8s::result<k8s::next>> reconcile(k8s::object_key key) override;
   awaitable<k8s::result<k8s::next>> pass(k8s::object_key key);
+  /// Changes that come together are looked at together.
+  void look_soon(const k8s::object_key& key);
   awaitable<k8s::result<k8s::next>> clean_up(fleet_look at);
   awaitable<k8s::result<k8s::next>> say_without_plan(fleet_object p, std::string_view reason,
                                                      std::string why);
@@ -185,13 +209,11 @@ private:
   /// The same after the policy was asked, where there is one and a cluster may begin.
   awaitable<fleet_look> look_and_ask(fleet_object p);
   awaitable<void> ask_policy(fleet_look& at);  // borrowed
-  void gather(fleet_look& at);
+  awaitable<void> gather(fleet_look& at);      // borrowed
   void note_lost(fleet_look& at, member& m);
-  void add_member(fleet_look& at, member m, member_part* part);
-  bool is_granted(const fleet_object& p, std::string_view cluster,
-                  const k8s::string_map& labels) const;
-  std::string claimed_by_older(const fleet_object& p, std::string_view cluster,
-                               const k8s::string_map& labels) const;
+  void add_member(fleet_look& at, const rivals& older, member m, member_part* part);
+  reach reach_of(const fleet_object& p) const;
+  rivals older_than(const fleet_object& p) const;
   void ask_brakes(fleet_look& at) const;
   awaitable<k8s::result<void>> write_revision(const fleet_look& at);  // borrowed
   awaitable<k8s::result<void>> make_revision(fleet_look& at);         // borrowed
@@ -210,6 +232,7 @@ private:
   std::unique_ptr<units::row_figures> figures_;
   std::map<place, under_way> begun_;
   std::map<place, refused> refused_;
+  std::map<k8s::object_key, written> written_;
   std::map<std::string, reactor::steady_time> lost_at_;  // by cluster; of those that are not Live
   std::vector<fleet_object> assumed_;
   bool stopping_ = false;

@@ -9,6 +9,7 @@
 #include "policies/moment.hpp"
 #include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 
 #include <algorithm>
 
@@ -22,29 +23,32 @@ constexpr reactor::nanoseconds policy_retry = 1min;
 
 }  // namespace
 
-bool fleet_home::is_granted(const fleet_object& p, std::string_view cluster,
-                            const k8s::string_map& labels) const {
-  if (p.meta.ns.str() == options_.ns) return true;
-  bool granted = false;
+bool fleet_home::reach::has(std::string_view cluster, const k8s::string_map& labels) const {
+  return is_all || std::ranges::any_of(choices, [&](const cluster_choice& c) {
+           return c.chooses(cluster, labels);
+         });
+}
+
+fleet_home::reach fleet_home::reach_of(const fleet_object& p) const {
+  if (p.meta.ns.str() == options_.ns) return {.is_all = true};
+  reach out;
   grants_.objects().each([&](const fleet_grant& g) {
-    granted |= g.meta.ns.str() == options_.ns && g.is_for(p.meta.ns.str(), p.kind) &&
-               g.clusters.chooses(cluster, labels) && grant_reaches(g, p);
+    if (g.meta.ns.str() == options_.ns && g.is_for(p.meta.ns.str(), p.kind) && grant_reaches(g, p))
+      out.choices.push_back(g.clusters);
   });
-  return granted;
+  return out;
 }
 
 /// Of two that claim the same on a cluster the older one has it.
-std::string fleet_home::claimed_by_older(const fleet_object& p, std::string_view cluster,
-                                         const k8s::string_map& labels) const {
-  std::string found;
+fleet_home::rivals fleet_home::older_than(const fleet_object& p) const {
+  rivals out;
   each_object([&](const fleet_object& other) {
-    if (!found.empty() || other.meta.key() == p.meta.key() || other.claim != p.claim) return;
+    if (other.meta.key() == p.meta.key() || other.claim != p.claim) return;
     if (!other.spec_problem().empty() || other.meta.deleting()) return;
     if (std::pair(other.created, other.meta.key()) > std::pair(p.created, p.meta.key())) return;
-    if (other.clusters.chooses(cluster, labels) && is_granted(other, cluster, labels))
-      found = other.mark();
+    out.push_back({other.mark(), other.clusters, reach_of(other)});
   });
-  return found;
+  return out;
 }
 
 const revision_content* fleet_home::content_of(const std::string& digest,
@@ -55,7 +59,7 @@ const revision_content* fleet_home::content_of(const std::string& digest,
   return r ? &r->content : nullptr;
 }
 
-void fleet_home::add_member(fleet_look& at, member m, member_part* part) {
+void fleet_home::add_member(fleet_look& at, const rivals& older, member m, member_part* part) {
   member_sight sight = sight_on(at, std::move(m), part);
   member& is = sight.is;
   const place here{at.object.meta.key(), is.cluster};
@@ -84,38 +88,49 @@ void fleet_home::add_member(fleet_look& at, member m, member_part* part) {
     }
   }
   if (is.is_selected && is.has != member::owner::ours) {
-    if (k8s::cluster* c = options_.fleet->find(is.cluster))
-      if (const std::string older = claimed_by_older(at.object, is.cluster, c->labels());
-          !older.empty()) {
-        is.has = member::owner::other;
-        is.holder = at.object.claim + " is claimed by " + older + ", which is older";
-        is.is_adopted = false;
-      }
+    k8s::cluster* c = options_.fleet->find(is.cluster);
+    const auto rival = std::ranges::find_if(older, [&](const fleet_home::rival& r) {
+      return c && r.chooses.chooses(is.cluster, c->labels()) &&
+             r.granted.has(is.cluster, c->labels());
+    });
+    if (rival != older.end()) {
+      is.has = member::owner::other;
+      is.holder = at.object.claim + " is claimed by " + rival->mark + ", which is older";
+      is.is_adopted = false;
+    }
   }
   at.look_again_by(sight.look_again);
   if (!is.is_selected && is.has != member::owner::ours) return;
   at.world.members.push_back(std::move(is));
 }
 
-void fleet_home::gather(fleet_look& at) {
+awaitable<void> fleet_home::gather(fleet_look& at) {
   const fleet_object& p = at.object;
-  for (k8s::cluster* c : options_.fleet->clusters()) {
+  const reach granted = reach_of(p);
+  const rivals older = older_than(p);
+  std::vector<std::string> all;
+  for (k8s::cluster* c : options_.fleet->clusters()) all.push_back(c->name());
+  for (std::string& name : all) {
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    reactor::turn::spend();
+    k8s::cluster* c = options_.fleet->find(name);
+    if (!c) continue;
     member m;
-    m.cluster = c->name();
+    m.cluster = std::move(name);
     m.wave_value = c->labels().get(p.rollout.wave_label);
     m.is_selected = p.clusters.chooses(m.cluster, c->labels());
-    m.is_granted = !m.is_selected || is_granted(p, m.cluster, c->labels());
+    m.is_granted = !m.is_selected || granted.has(m.cluster, c->labels());
     m.is_adopted = p.adopts_on(m.cluster);
     member_part* part = options_.members(m.cluster);
     if (part && part->on().is_live()) {
       lost_at_.erase(m.cluster);
-      add_member(at, std::move(m), part);
+      add_member(at, older, std::move(m), part);
       continue;
     }
     note_lost(at, m);
     const k8s::engagement* api = c->find(words_.api);
     m.why_away = api ? api->says() : c->says();
-    add_member(at, std::move(m), part);
+    add_member(at, older, std::move(m), part);
   }
   for (const k8s::fleet::unusable& u : options_.fleet->without_connection()) {
     // Its labels are not known, so it is meant where it is named.
@@ -137,7 +152,7 @@ void fleet_home::note_lost(fleet_look& at, member& m) {
   at.look_again_by(on_.loop().wall() + (lost_at + patience_for_a_cluster - now));
 }
 
-fleet_look fleet_home::look(const fleet_object& p) {
+awaitable<fleet_look> fleet_home::look(fleet_object p) {
   fleet_look at;
   at.object = p;
   at.wanted = content_wanted(p);
@@ -153,17 +168,17 @@ fleet_look fleet_home::look(const fleet_object& p) {
   w.removes = p.removes;
   w.settings = p.rollout;
   w.now = on_.loop().wall();
-  gather(at);
+  co_await gather(at);
   at.plan = plan_rollout(w);
   see_tags(at);
   at.look_again_by(at.plan.look_again);
   ask_brakes(at);
-  return at;
+  co_return at;
 }
 
 awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
   not_known missing = co_await prepare(p);
-  fleet_look at = look(p);
+  fleet_look at = co_await look(p);
   at.unknown = std::move(missing.why);
   at.is_read = missing.is_read;
   if (!at.unknown.empty()) {

@@ -47,6 +47,8 @@ awaitable<k8s::result<void>> fleet_home::publish(fleet_object before, fleet_stat
       words_.resource, before.meta.key(), std::move(patch),
       k8s::request_options().at("status").by(std::string(names::field_manager)));
   if (!written) co_return written.error();
+  written_[before.meta.key()] = {formats::text_member(*written, "metadata", "resourceVersion"),
+                                 on_.loop().now() + seen_within};
   co_return k8s::result<void>();
 }
 
@@ -144,14 +146,16 @@ awaitable<void> fleet_home::prune(fleet_object p) {
   needs(p.status.proven_digest);
   needs(p.status.failed_digest);
   for (const revision_record& r : p.status.history) needs(r.digest);
-  for (k8s::cluster* c : options_.fleet->clusters())
-    if (member_part* part = options_.members(c->name())) needs(digest_on(*part, p));
-  std::vector<std::pair<k8s::object_key, std::string>> old;
+  std::map<k8s::object_key, std::string> old;
   revisions_.objects().each([&](const fleetwide::revision& r) {
     if (r.meta.labels.get(names::revision_of) == p.meta.uid.text() &&
         !needed.contains(r.meta.name.str()))
-      old.emplace_back(r.meta.key(), r.meta.uid.text());
+      old.emplace(r.meta.key(), r.meta.uid.text());
   });
+  if (old.empty()) co_return;
+  for (k8s::cluster* c : options_.fleet->clusters())
+    if (member_part* part = options_.members(c->name()))
+      old.erase({p.meta.ns.str(), revision_name(p.meta.name.str(), digest_on(*part, p))});
   for (auto& [key, uid] : old) {
     k8s::delete_options how;
     how.uid = uid;
@@ -178,7 +182,7 @@ member_marks fleet_home::marks_for(const fleet_look& at, const member_plan& m) c
 
 /// Starts what the plan says, a few at once. Returns how much has to wait for that.
 std::size_t fleet_home::start_deeds(const fleet_look& at) {
-  std::size_t left = 0;
+  std::size_t left = 0, room = this->room();
   for (const member_plan& m : at.plan.members) {
     if (m.does == deed::nothing) continue;
     const place here{at.object.meta.key(), m.cluster};
@@ -189,11 +193,12 @@ std::size_t fleet_home::start_deeds(const fleet_look& at) {
         m.digest == at.world.wanted ? &at.wanted : content_of(m.digest, at.object);
     if (m.does == deed::write && !content) continue;
     // Since it was looked at the brake may have come.
-    if (tasks_.size() >= deeds_at_once ||
+    if (tasks_.size() >= deeds_at_once || room == 0 ||
         units::begin(part->brake(), at.object.meta.key().text())) {
       ++left;
       continue;
     }
+    --room;
     begun_[here] = {m.digest, reactor::format_rfc3339(on_.loop().wall()),
                     on_.loop().now() + seen_within};
     deed_order d{here, at.object, m, {}, {}};

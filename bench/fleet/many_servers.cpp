@@ -1,15 +1,13 @@
 #include "bench/fleet/many_servers.hpp"
 
 #include "bench/fleet/puppets.hpp"
+#include "bench/fleet/served_alone.hpp"
 #include "bench/fleet/served_fleet.hpp"
 #include "bench/measure.hpp"
 #include "bench/quiet_server.hpp"
 #include "bootc/kinds/names.hpp"
-#include "formats/base64.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/net/certificates.hpp"
-#include "reactor/net/tls.hpp"
 #include "reactor/task_group.hpp"
 #include "simulation/manifests.hpp"
 #include "simulation/pool_cluster.hpp"
@@ -21,12 +19,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -42,28 +38,12 @@ constexpr std::size_t moved_nodes = 3, images_of_node = 50, kinds_watched = 3;
 constexpr const char *moved_pool = "workers", *other_pool = "others";
 constexpr reactor::nanoseconds beat_every = 5min, edit_every = 20ms;
 
-/// 127.0.1.1, 127.0.1.2, …: one for each cluster; 127.0.0.1 is home's.
-constexpr std::size_t in_a_block = 250;
-std::string address_of(std::size_t cluster) {
-  return "127.0." + std::to_string(1 + cluster / in_a_block) + "." +
-         std::to_string(1 + cluster % in_a_block);
-}
 /// None: it is home's.
 std::optional<std::size_t> cluster_at(const sockaddr_in& address) {
   const std::uint32_t ip = ntohl(address.sin_addr.s_addr);
   const std::size_t block = (ip >> 8) & 0xff, place = ip & 0xff;
   if (block == 0 || place == 0) return std::nullopt;
-  return (block - 1) * in_a_block + place - 1;
-}
-
-/// 40,000 connections and 10,000 listeners: more than a shell usually allows. This process is no
-/// part of what is measured.
-void allow_more_descriptors() {
-  constexpr rlim_t wanted = 262'144;
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  rlimit more{std::max(limit.rlim_max, wanted), std::max(limit.rlim_max, wanted)};
-  if (::setrlimit(RLIMIT_NOFILE, &more) != 0) allow_many_descriptors();
+  return (block - 1) * clusters_in_a_block + place - 1;
 }
 
 json::object of_kind(const char* api_version, const char* kind, const std::string& name) {
@@ -130,43 +110,6 @@ json::object resting_bootc_node(reactor::loop& l, const std::string& name,
   o["status"].as_object()["observedGeneration"] = 1;
   return o;
 }
-
-std::string kubeconfig_for(const std::string& url, const std::string& authority) {
-  return "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
-         "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-         "clusters: [{name: c, cluster: {server: \"" +
-         url + "\", certificate-authority-data: \"" + formats::encode_base64(authority) +
-         "\"}}]\nusers: [{name: u, user: {token: bench-token}}]\n";
-}
-
-/// A server on an address of its own, with an authority of its own.
-class served_alone {
-public:
-  served_alone(reactor::loop& l, k8s::sim::api_server& api, const std::string& address) {
-    const auto from = l.wall() - 1h, until = l.wall() + 24h;
-    const auto authority = reactor::make_authority("bench " + address, from, until);
-    reactor::certificate_request wanted;
-    wanted.common_name = address;
-    wanted.ip_addresses = {address};
-    wanted.not_before = from;
-    wanted.not_after = until;
-    const auto issued = authority ? reactor::issue_certificate(*authority, wanted) : authority;
-    if (!issued) throw std::runtime_error(issued.error().message());
-    auto tls = std::make_shared<reactor::tls_server_settings>();
-    tls->certificate_pem = issued->certificate_pem;
-    tls->key_pem = issued->key_pem;
-    front_ = std::make_unique<k8s::sim::server>(
-        l, k8s::sim::server::settings{{address, 0}, std::move(tls)});
-    front_->add(api);
-    if (auto started = front_->start(); !started)
-      throw std::runtime_error(started.error().message());
-    kubeconfig = kubeconfig_for(front_->url(), authority->certificate_pem);
-  }
-  std::string kubeconfig;
-
-private:
-  std::unique_ptr<k8s::sim::server> front_;
-};
 
 struct served_cluster {
   std::unique_ptr<simulation::pool_cluster> cluster;
@@ -236,12 +179,7 @@ private:
     };
     api.compact();
     c.served = std::make_unique<served_alone>(loop_, api, address_of(i));
-    json::object secret = of_kind("v1", "Secret", served_fleet::name_of(i));
-    json::object& metadata = secret["metadata"].as_object();
-    metadata["namespace"] = "fleet";
-    metadata["labels"] = json::object{{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}};
-    secret["data"] = json::object{{"kubeconfig", formats::encode_base64(c.served->kubeconfig)}};
-    home_.put(std::move(secret));
+    home_.put(secret_of(served_fleet::name_of(i), *c.served, {}));
   }
 
   void saw(served_cluster& c, const k8s::sim::written& w) {
@@ -411,11 +349,7 @@ int run_many_servers(const std::string& size) {
   try {
     reactor::loop l;
     many_servers all(l, {s.clusters, s.each});
-    const std::string file = "/tmp/windlass-bench-" + std::to_string(::getpid()) + ".kubeconfig";
-    ::umask(077);
-    std::ofstream(file) << all.kubeconfig();
-    std::printf("%s\n", file.c_str());
-    std::fflush(stdout);
+    tell_kubeconfig(all.kubeconfig());
     l.run();
   } catch (const std::runtime_error& e) {
     std::fprintf(stderr, "bench: %s\n", e.what());

@@ -41,8 +41,8 @@ shipped_run::~shipped_run() {
 std::vector<std::string> shipped_run::on_home(std::vector<std::string> words) const {
   std::vector<std::string> command{shipped_program()};
   command.insert(command.end(), words.begin(), words.end());
-  for (const char* one :
-       {"--fleet", "secrets", "--namespace", "fleet", "--apis", "bootc", "--kubeconfig"})
+  for (const char* one : {"--fleet", "secrets", "--namespace", "fleet", "--apis",
+                          options_.apis.c_str(), "--kubeconfig"})
     command.emplace_back(one);
   command.push_back(options_.kubeconfig);
   return command;
@@ -92,8 +92,8 @@ reactor::awaitable<int> shipped_run::stop() {
   co_return code;
 }
 
-reactor::awaitable<int> shipped_run::run_command(std::vector<std::string> words) {
-  const pid_t pid = spawn(on_home(std::move(words)), "/dev/null");
+reactor::awaitable<int> shipped_run::run_command(std::vector<std::string> words, std::string to) {
+  const pid_t pid = spawn(on_home(std::move(words)), to);
   const int code = co_await ended(pid, 300s);
   co_return code;
 }

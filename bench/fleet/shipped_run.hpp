@@ -26,6 +26,7 @@ public:
   struct options {
     std::string kubeconfig, log;
     std::size_t soft_limit = 0;  // 0: that of this process
+    std::string apis = "bootc";
   };
   shipped_run(reactor::loop& l, options o) : loop_(l), options_(std::move(o)) {}
   ~shipped_run();
@@ -46,8 +47,8 @@ public:
   reactor::nanoseconds cpu() const;
   /// VmRSS and VmHWM of /proc/PID/status.
   std::size_t resident_bytes(const char* which = "VmRSS:") const;
-  /// Another command of the same program on the same home; its exit code.
-  reactor::awaitable<int> run_command(std::vector<std::string> words);
+  /// Another command of the same program on the same home, which writes to that file; its exit code.
+  reactor::awaitable<int> run_command(std::vector<std::string> words, std::string to = "/dev/null");
   std::uint16_t port(listener who) const noexcept;
   /// The last lines of its log, for a person who looks why it did not stand.
   std::string last_lines() const;

@@ -21,33 +21,44 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// One release in a namespace of its own, as an operator around Helm's action package makes it.
-func installOne(server, cache string, c *chart.Chart, name string) error {
+// Helm's action package for a release in a namespace of its own, as an operator around it has it.
+func configured(server, cache, namespace string) (*action.Configuration, error) {
 	flags := genericclioptions.NewConfigFlags(false)
-	namespace, nowhere := name, os.DevNull
+	nowhere := os.DevNull
 	flags.APIServer, flags.Namespace, flags.CacheDir, flags.KubeConfig = &server, &namespace, &cache, &nowhere
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.QPS = -1 // nothing holds it back but the server
 		return config
 	}
-	var with action.Configuration
+	with := new(action.Configuration)
 	if err := with.Init(flags, namespace, "secret", func(string, ...interface{}) {}); err != nil {
-		return err
+		return nil, err
 	}
 	client, err := registry.NewClient(registry.ClientOptWriter(io.Discard))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	with.RegistryClient = client
-	install := action.NewInstall(&with)
-	install.ReleaseName, install.Namespace, install.CreateNamespace = "tenant-"+name+"-c0", namespace, true
+	return with, nil
+}
+
+func installOne(with *action.Configuration, c *chart.Chart, name string) error {
+	install := action.NewInstall(with)
+	install.ReleaseName, install.Namespace, install.CreateNamespace = "tenant-"+name+"-c0", name, true
 	install.Wait, install.Timeout = true, 3*time.Minute
-	_, err = install.Run(c, map[string]interface{}{})
+	_, err := install.Run(c, map[string]interface{}{})
 	return err
 }
 
-// install SERVER ARCHIVE COUNT WORKERS: so many releases of the chart, and what they took.
-func installMany(server, archive string, count, workers int) (map[string]interface{}, error) {
+func upgradeOne(with *action.Configuration, c *chart.Chart, name string) error {
+	upgrade := action.NewUpgrade(with)
+	upgrade.Namespace, upgrade.Wait, upgrade.Timeout = name, true, 3*time.Minute
+	_, err := upgrade.Run("tenant-"+name+"-c0", c, map[string]interface{}{})
+	return err
+}
+
+// VERB SERVER ARCHIVE COUNT WORKERS: so many releases of the chart, and what they took.
+func doMany(verb, server, archive string, count, workers int) (map[string]interface{}, error) {
 	runtime.GOMAXPROCS(1)
 	answer, err := http.Get(archive)
 	if err != nil {
@@ -72,7 +83,13 @@ func installMany(server, archive string, count, workers int) (map[string]interfa
 			defer all.Done()
 			var failed error
 			for name := range names {
-				if err := installOne(server, cache, c, name); err != nil && failed == nil {
+				with, err := configured(server, cache, name)
+				if err == nil && verb == "upgrade" {
+					err = upgradeOne(with, c, name)
+				} else if err == nil {
+					err = installOne(with, c, name)
+				}
+				if err != nil && failed == nil {
 					failed = fmt.Errorf("%s: %w", name, err)
 				}
 			}
@@ -97,13 +114,13 @@ func installMany(server, archive string, count, workers int) (map[string]interfa
 	return map[string]interface{}{"seconds": time.Since(began).Seconds(), "rss_mb": float64(used.Maxrss) * 1024 / 1e6}, nil
 }
 
-func installMain(words []string) {
-	result, err := map[string]interface{}{}, fmt.Errorf("usage: helm_peer install SERVER ARCHIVE COUNT WORKERS")
+func manyMain(verb string, words []string) {
+	result, err := map[string]interface{}{}, fmt.Errorf("usage: helm_peer install|upgrade SERVER ARCHIVE COUNT WORKERS")
 	if len(words) == 4 {
 		var count, workers int
 		if count, err = strconv.Atoi(words[2]); err == nil {
 			if workers, err = strconv.Atoi(words[3]); err == nil {
-				result, err = installMany(words[0], words[1], count, workers)
+				result, err = doMany(verb, words[0], words[1], count, workers)
 			}
 		}
 	}

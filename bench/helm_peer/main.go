@@ -1,9 +1,9 @@
 // Command helm_peer does with Helm's own packages what `windlass-bench helm` measures, and prints its figures as JSON.
 //
 //	helm_peer CHART SECONDS
-//	helm_peer install SERVER ARCHIVE COUNT WORKERS
+//	helm_peer install|upgrade SERVER ARCHIVE COUNT WORKERS
 //
-// The second one does what `windlass-bench tenants` measures. Processor time of the whole process is what counts, so that the collector is paid for; one thread runs Go code.
+// The second one does what `windlass-bench tenants` and `windlass-bench charts` measure; an upgrade is of what an install made. Processor time of the whole process is what counts, so that the collector is paid for; one thread runs Go code.
 package main
 
 import (
@@ -85,8 +85,8 @@ func version(path string) string {
 
 func main() {
 	log.SetOutput(io.Discard)
-	if len(os.Args) > 1 && os.Args[1] == "install" {
-		installMain(os.Args[2:])
+	if len(os.Args) > 1 && (os.Args[1] == "install" || os.Args[1] == "upgrade") {
+		manyMain(os.Args[1], os.Args[2:])
 		return
 	}
 	runtime.GOMAXPROCS(1)

@@ -1,6 +1,8 @@
 // windlass-bench: each bench by its name, with its flags, its run and what its other process does.
 #include "app/command.hpp"
 #include "app/process.hpp"
+#include "bench/charts/chart_servers.hpp"
+#include "bench/charts/kept_charts.hpp"
 #include "bench/fleet/many_servers.hpp"
 #include "bench/fleet/whole_fleet.hpp"
 #include "bench/helm.hpp"
@@ -42,7 +44,8 @@ struct options {
   app::output_choice output;
   std::size_t clusters = 0, nodes = 0, events = 0;  // 0: the bench's own choice
   unsigned seconds = 600, tags = 10'000, registry_seconds = 60, rest_seconds = 20,
-           objects = 100'000, fleet_objects = 20;
+           settled_seconds = 60, objects = 100'000, fleet_objects = 20;
+  std::size_t kept_charts = 50;
   std::size_t soft_limit = 0;
   std::vector<std::string> charts;
   bench::peers_effort peers;
@@ -162,6 +165,21 @@ const one_bench benches[] = {
        take_seconds(f, o.rest_seconds);
      },
      bench::run_many_servers, "--clusters 20 --seconds 10"},
+    {"charts",
+     "The shipped `windlass run` with FleetCharts: a restart, a plan, an upgrade, an edit, rest",
+     [](const options& o) {
+       return bench::measure_charts({.clusters = o.clusters ? o.clusters : 1'000,
+                                     .charts = o.kept_charts,
+                                     .window = std::chrono::seconds(o.settled_seconds)});
+     },
+     [](flags& f, options& o) {
+       f.value("--clusters", o.clusters, "how many (default: 1000)");
+       f.value("--charts", o.kept_charts, "FleetCharts, each for every cluster")
+           .from_to(1u, 1'000u)
+           .shows_default();
+       take_seconds(f, o.settled_seconds);
+     },
+     bench::run_chart_servers, "--clusters 40 --charts 5 --seconds 10"},
     {"helm", "Time and memory of rendering charts, beside Helm's own engine",
      [](const options& o) { return bench::measure_helm(o.charts); },
      [](flags& f, options& o) {

@@ -46,6 +46,7 @@ public:
     o.common.rows = &rows_;
     o.common.on_stop = [this] { home_ = nullptr; };
     o.charts = &supply_;
+    o.operations = wanted_->all.in_all;
     auto made = std::make_unique<chart_home>(on, std::move(o));
     home_ = made.get();
     return made;

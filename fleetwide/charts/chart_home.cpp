@@ -26,7 +26,7 @@ namespace {
 /// A range may come to another version by then; what cannot be had is asked for again sooner.
 constexpr reactor::nanoseconds range_again = 10min, problem_again = 30s, look_again_soon = 1s,
                                patience_of_a_look = 15s, poll = 50ms;
-constexpr std::size_t most_effective = 4'096, most_contents = 1'024;
+constexpr std::size_t most_effective = 131'072, most_contents = 1'024;
 /// Of the ConfigMaps that one FleetChart names, in all: a revision keeps them.
 constexpr std::size_t most_config_bytes = 256 * 1024;
 
@@ -91,6 +91,7 @@ chart_home::chart_home(k8s::engagement& on, chart_options o)
                      .conditions = chart_conditions,
                      .holds = all_holds()}),
       supply_(o.charts),
+      operations_(o.operations),
       sources_(on.loop(), on.api(), options_.limits, on.log(),
                [this](const values_objects::key& changed) {
                  each_object([&](const fleet_object& p) {
@@ -214,7 +215,8 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
     return sources_.knows(key) && (!known_[key].version.empty() || !known_[key].problem.empty());
   };
   const reactor::steady_time until = on_.loop().now() + patience_of_a_look;
-  while (looks_only() && !is_known() && on_.loop().now() < until)
+  // ConfigMaps come at once; what they say is no news before they were read.
+  while (!(looks_only() ? is_known() : sources_.knows(key)) && on_.loop().now() < until)
     co_await on_.loop().sleep_for(poll);
   if (!sources_.knows(key)) {
     out.why = "its ConfigMaps and Secrets are being read";
@@ -248,6 +250,20 @@ const chart_content& chart_home::content(const revision_content& c, const std::s
   return contents_.emplace(digest, chart_content::parse(c)).first->second;
 }
 
+cluster_values chart_home::values_for(const fleet_object& p, const revision_content& c,
+                                      const std::string& digest, const std::string& cluster) {
+  k8s::cluster* on = options_.fleet->find(cluster);
+  const k8s::string_map labels = on ? on->labels() : k8s::string_map();
+  const chart_content& is = content(c, digest);
+  const auto said = said_.find({p.meta.key(), cluster});
+  const bool asks = is.spec.by_policy && said != said_.end();
+  cluster_values out =
+      with_secrets(values_before_policy(is, labels), asks ? &said->second.values : nullptr, is,
+                   texts_of(p, true), labels);
+  if (asks && out.problem.empty()) out.problem = said->second.problem;
+  return out;
+}
+
 const chart_home::effective& chart_home::effective_on(const fleet_object& p,
                                                       const revision_content& c,
                                                       const std::string& digest,
@@ -266,13 +282,9 @@ const chart_home::effective& chart_home::effective_on(const fleet_object& p,
   if (effective_.size() >= most_effective) effective_.clear();
   effective out;
   if (asks) out.hold = said->second.hold;
-  cluster_values values =
-      with_secrets(values_before_policy(is, labels), asks ? &said->second.values : nullptr, is,
-                   texts_of(p, true), labels);
-  if (asks && values.problem.empty()) values.problem = said->second.problem;
+  cluster_values values = values_for(p, c, digest, cluster);
   out.problem = std::move(values.problem);
   if (out.problem.empty()) out.digest = digest_of(is, values.values);
-  out.values = std::move(values.values);
   return effective_.emplace(std::move(key), std::move(out)).first->second;
 }
 
@@ -451,17 +463,17 @@ chart_order chart_home::order_for(const fleet_object& p, const revision_content&
                                   const std::string& digest, std::int64_t number,
                                   const std::string& cluster) {
   const chart_content& is = content(c, digest);
-  const effective& has = effective_on(p, c, digest, cluster);
+  cluster_values has = values_for(p, c, digest, cluster);
   chart_order o;
   o.meta = p.meta;
   o.meta.generation = number;
   o.mark = p.mark();
   o.digest = digest;
   o.wanted.chart = is.coordinates();
-  o.wanted.fingerprint = has.digest;
+  o.wanted.fingerprint = effective_on(p, c, digest, cluster).digest;
   o.wanted.values = helm::placed::values_digest(has.values);
   o.chart_digest = is.digest;
-  o.values = has.values;
+  o.values = std::move(has.values);
   o.ns = p.chart.ns;
   o.release = p.chart.release;
   o.is_confined = p.meta.ns.str() != options_.ns;
@@ -535,6 +547,16 @@ awaitable<void> chart_home::carry_out(deed_order d) {
   }
   deed_done(d, done, {}, true);
   co_return;
+}
+
+/// A release that is noted and waits is asked about at each change and keeps its values, so only as
+/// many wait as keep the operations busy.
+std::size_t chart_home::room() const {
+  std::size_t busy = 0;
+  for (k8s::cluster* c : options_.fleet->clusters())
+    if (const chart_members* part = charts_on(c->name())) busy += part->busy();
+  const std::size_t most = 3 * operations_;
+  return most > busy ? most - busy : 0;
 }
 
 bool chart_home::grant_reaches(const fleet_grant& g, const fleet_object& p) const {

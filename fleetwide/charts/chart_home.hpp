@@ -24,6 +24,7 @@ public:
   struct chart_options {
     options common;
     helm::tenants::chart_supply* charts = nullptr;
+    std::size_t operations = 16;  // that run at once
   };
   chart_home(k8s::engagement& on, chart_options o);
   void describe(boost::json::object& entry) const override;
@@ -44,9 +45,9 @@ private:
     reactor::steady_time again{};
     bool is_asked = false;  // it is being fetched
   };
-  /// For one cluster: what its values come to.
+  /// For one cluster: what its values come to. They are made again where they are needed, since
+  /// there may be as many as clusters.
   struct effective {
-    helm::value values;
     std::string digest, problem;
     std::optional<units::hold> hold;  // of the policy
   };
@@ -64,6 +65,7 @@ private:
   void see_tags(fleet_look& at) const override;
   void keep(const fleet_look& at) override;
   awaitable<void> carry_out(deed_order d) override;
+  std::size_t room() const override;
   bool grant_reaches(const fleet_grant& g, const fleet_object& p) const override;
   bool concerns(const fleet_object& p, const std::string& claim) const override;
 
@@ -75,6 +77,8 @@ private:
                         std::string asked);
   awaitable<void> ask_values(fleet_object p);
   const chart_content& content(const revision_content& c, const std::string& digest);
+  cluster_values values_for(const fleet_object& p, const revision_content& c,
+                            const std::string& digest, const std::string& cluster);
   const effective& effective_on(const fleet_object& p, const revision_content& c,
                                 const std::string& digest, const std::string& cluster);
   std::optional<units::hold> waits_for_others(const fleet_object& p, const std::string& cluster);
@@ -82,6 +86,7 @@ private:
                         std::int64_t number, const std::string& cluster);
 
   helm::tenants::chart_supply* supply_;
+  std::size_t operations_;
   values_objects sources_;
   std::map<k8s::object_key, known_chart> known_;
   std::map<std::string, chart_content> contents_;  // by digest of the revision

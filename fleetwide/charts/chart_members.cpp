@@ -212,6 +212,14 @@ chart_members::seen chart_members::look(const fleet_object& of) const {
   return out;
 }
 
+std::size_t chart_members::busy() const {
+  return static_cast<std::size_t>(std::ranges::count_if(orders_, [this](const auto& o) {
+    const auto known = known_.find(o.first);
+    if (known == known_.end() || !known->second.last || !known->second.last->hold) return true;
+    return known->second.last->hold->code == hold_code::operating.code;
+  }));
+}
+
 void chart_members::order(chart_order o) {
   const key_type key = o.meta.key();
   const auto found = orders_.find(key);

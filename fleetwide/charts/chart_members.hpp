@@ -79,6 +79,8 @@ public:
   seen look(const fleet_object& of) const;
   /// From now on it is to be so; nothing where it is being made so.
   void order(chart_order o);
+  /// How many are being done something about, without those that wait for what is no operation.
+  std::size_t busy() const;
   /// What is noted of it is forgotten; the release stays.
   awaitable<k8s::result<void>> let_go(k8s::object_key key, std::string claim);
   /// The version of Kubernetes there, "v1.36.0"; empty: not known.

@@ -190,11 +190,19 @@ result<ssl_ctx_ptr> client_ctx() {
 }
 
 /// Settings that live streams use. One per thread, like everything that streams share.
-std::map<std::string, std::weak_ptr<tls_context>>& contexts() {
-  struct table {
-    std::map<std::string, std::weak_ptr<tls_context>> all;
-  };
-  return of_this_thread<table>().all;
+struct context_table {
+  std::map<std::string, std::weak_ptr<tls_context>> all;
+  std::size_t sweep_at = 16;  // with so many entries the expired ones are dropped
+
+  /// Each connection asks here, so entries are looked through only when they have doubled.
+  void sweep() {
+    if (all.size() < sweep_at) return;
+    std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at = std::max<std::size_t>(16, 2 * all.size());
+  }
+};
+context_table& contexts() {
+  return of_this_thread<context_table>();
 }
 
 /// Stands for the texts, so that the table holds no second copy of private keys.
@@ -219,11 +227,12 @@ template <class Make>
 result<std::shared_ptr<tls_context>> find_or_make(std::initializer_list<std::string_view> texts,
                                                   Make make) {
   std::string key = digest_of(texts);
-  auto& all = contexts();
-  std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
-  if (const auto found = all.find(key); found != all.end()) return found->second.lock();
+  context_table& all = contexts();
+  all.sweep();
+  if (const auto found = all.all.find(key); found != all.all.end())
+    if (auto used = found->second.lock()) return used;
   result<std::shared_ptr<tls_context>> made = make();
-  if (made) all.emplace(std::move(key), *made);
+  if (made) all.all.insert_or_assign(std::move(key), *made);
   return made;
 }
 

@@ -25,6 +25,19 @@ metadata:
   name: {{ .Release.Name }}-outside
   namespace: kube-system
 )";
+constexpr std::string_view others = R"(apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ .Release.Name }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .Release.Name }}
+spec:
+  selector: {app: {{ .Release.Name }}}
+  ports: [{port: 80}]
+)";
 
 std::string pod_of(std::string_view hook, bool fails) {
   return std::string(R"(apiVersion: v1
@@ -51,6 +64,7 @@ std::string archive_of(const std::string& name, const std::string& version, char
     out.file(name + "/templates/test.yaml", pod_of("test", kind == chart_kind::failing_test));
   if (kind == chart_kind::failing_hook)
     out.file(name + "/templates/hook.yaml", pod_of("post-upgrade", true));
+  if (kind == chart_kind::several) out.file(name + "/templates/others.yaml", others);
   if (kind == chart_kind::reaching_out) out.file(name + "/templates/outside.yaml", outside);
   return formats::gzip(std::move(out).finish());
 }

@@ -1,0 +1,85 @@
+// What FleetCharts do not do: writes at a restart, failures of a race, more at once than is carried out.
+#include "tests/fleetwide/charts/fleet_charts_fixture.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace fleetwide::testing {
+namespace {
+
+TEST_F(FleetChartsOnClusters, ARestartSaysNothingBeforeItHasReadTheValues) {
+  put_config("levels", "values.yaml", "level: quiet\n");
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":"100%"})",
+                         R"(,"valuesFrom":[{"kind":"ConfigMap","name":"levels"}])"));
+  run([&]() -> awaitable<void> {
+    co_await serve(10min);
+    EXPECT_EQ(who_has("1.0.0 quiet"), "c0 c1 c2 c3 c4 c5");
+    // The answers about ConfigMaps are late.
+    home().after = [](const k8s::sim::request& r, k8s::sim::answer& a) {
+      if (r.path.ends_with("/configmaps")) a.delay = 3s;
+    };
+    std::size_t written = 0;
+    home().on_write = [&](const k8s::sim::written& w) {
+      written += w.plural != "events" && w.plural != "leases";
+    };
+    co_await serve(10min);
+    EXPECT_EQ(written, 0u);
+    EXPECT_EQ(said("Ready"), "True AllReady 6 of 6 clusters have revision 1");
+  });
+}
+
+TEST_F(FleetChartsOnClusters, AStatusThatAnotherWriterChangedFirstIsWrittenLaterWithoutAFailure) {
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":"100%"})"));
+  int refused = 0;
+  home().before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+    if (r.method != "PATCH" || !r.path.ends_with("/status") || refused == 3) return std::nullopt;
+    ++refused;
+    k8s::sim::answer out;
+    out.status = 409;
+    out.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict",)"
+               R"("message":"the object has been modified","code":409})";
+    return out;
+  };
+  run([&]() -> awaitable<void> {
+    co_await serve(10min);
+    EXPECT_EQ(refused, 3);
+    EXPECT_EQ(said("Ready"), "True AllReady 6 of 6 clusters have revision 1");
+    EXPECT_EQ(lines_->count("reconcile failed"), 0u);
+  });
+}
+
+class FleetChartsOnManyClusters : public FleetChartsOnClusters {
+protected:
+  FleetChartsOnManyClusters() : FleetChartsOnClusters(std::vector<std::string>(120)) {}
+};
+
+TEST_F(FleetChartsOnManyClusters, NoMoreAreBegunThanKeepTheOperationsBusy) {
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":"100%"})"));
+  std::set<std::size_t> begun;
+  std::size_t most = 0;
+  world_->on_write = [&](std::size_t cluster, const k8s::sim::written& w) {
+    if (w.name != notes_object || !w.after) return;
+    const json::object& data = w.after->at("data").as_object();
+    const json::value* text = data.if_contains("apps.app");
+    const auto note = text ? read_note(std::string_view(text->as_string())) : std::nullopt;
+    if (note && note->is == chart_note::state::begun)
+      begun.insert(cluster);
+    else
+      begun.erase(cluster);
+    most = std::max(most, begun.size());
+  };
+  run([&]() -> awaitable<void> {
+    // Each operation takes its time.
+    for (const auto& c : world_->clusters())
+      c->api().after = [](const k8s::sim::request& r, k8s::sim::answer& a) {
+        if (r.method == "POST") a.delay = 1s;
+      };
+    co_await serve(20min);
+    EXPECT_EQ(said("Ready"), "True AllReady 120 of 120 clusters have revision 1");
+    EXPECT_GE(most, 16u) << "as many as operate at once";
+    EXPECT_LE(most, 80u) << "and few that wait";
+  });
+}
+
+}  // namespace
+}  // namespace fleetwide::testing
