@@ -175,7 +175,7 @@ const std::vector<rule> ones = {
      {{"reactor/http/retry_after.cpp", "reads it"},
       {"registry/session.cpp", "makes a date the seconds until then, which need a clock"},
       {"k8s/sim/routes.cpp", "the embedded server sends it"},
-      {"simulation/commands/simulate/trial.cpp",
+      {"simulation/commands/simulate/disturbances.cpp",
        "an embedded server that is told to fail sends it"}}},
 };
 

@@ -1,3 +1,5 @@
+// FleetCharts at home: what a chart, its values and a cluster come to share one set of
+// caches, so they stay in one file.
 #include "fleetwide/charts/chart_home.hpp"
 
 #include "fleetwide/charts/api.hpp"

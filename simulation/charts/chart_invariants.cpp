@@ -1,4 +1,5 @@
-// The judge of FleetCharts: every rule reads the same facts of home and clusters, so they stay in one file.
+// The judge of FleetCharts: every rule reads the same facts of home and clusters, so they stay in
+// one file.
 #include "simulation/charts/chart_invariants.hpp"
 
 #include "k8s/sim/objects/json.hpp"
@@ -301,7 +302,10 @@ void chart_invariants::saw_note(facts_of_cluster& c, const std::string& key, con
       if (!is_deployed && (touched == c.touched_at.end() || now_() - touched->second > on_its_way))
         violated(c, o, "is noted as done while its release is not deployed");
     }
-    judge_plan(c, o, is_beginning || is_again);
+    if (is_beginning || is_again)
+      judge_planned_beginning(c, o);
+    else
+      judge_planned_end(c, o);
   }
   c.notes[key] = now;
   c.changed_at[key] = now_();
@@ -377,17 +381,19 @@ void chart_invariants::judge_order(const facts_of_cluster& c, const facts_of_obj
   }
 }
 
-void chart_invariants::judge_plan(const facts_of_cluster& c, const facts_of_object& o,
-                                  bool is_beginning) {
+void chart_invariants::judge_planned_beginning(const facts_of_cluster& c,
+                                               const facts_of_object& o) {
   const auto plan = planned_.find(o.ns + "/" + o.name);
   if (plan == planned_.end()) return;
-  if (is_beginning) {
-    if (plan->second.erase(c.at.name) == 0) violated(c, o, "begins and was not in the plan");
-  } else if (!plan->second.empty()) {
-    violated(c, o, "has ended before " + *plan->second.begin() + " began, which was in the plan");
-    plan->second.clear();
-  }
+  if (plan->second.erase(c.at.name) == 0) violated(c, o, "begins and was not in the plan");
   if (plan->second.empty()) planned_.erase(plan);
+}
+
+void chart_invariants::judge_planned_end(const facts_of_cluster& c, const facts_of_object& o) {
+  const auto plan = planned_.find(o.ns + "/" + o.name);
+  if (plan == planned_.end()) return;
+  violated(c, o, "has ended before " + *plan->second.begin() + " began, which was in the plan");
+  planned_.erase(plan);
 }
 
 void chart_invariants::will_begin(const std::string& object, std::set<std::string> clusters) {

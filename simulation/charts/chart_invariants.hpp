@@ -46,7 +46,8 @@ public:
   void by_person(const std::function<void()>& act);
 
   /// Whether the service can reach the cluster: waves need not wait for one that it cannot.
-  void can_reach(std::size_t cluster, bool can) { clusters_[cluster].is_reached = can; }
+  void reaches(std::size_t cluster) { clusters_[cluster].is_reached = true; }
+  void out_of_reach(std::size_t cluster) { clusters_[cluster].is_reached = false; }
   /// A service starts: what is pending by now is not its doing.
   void saw_start();
   /// It ended in good order, and nothing was in its way.
@@ -124,7 +125,8 @@ private:
   void judge_waves(const facts_of_cluster& c, const facts_of_object& o, const note& now);
   void judge_slots(const facts_of_cluster& c, const facts_of_object& o, const note& now);
   void judge_order(const facts_of_cluster& c, const facts_of_object& o);
-  void judge_plan(const facts_of_cluster& c, const facts_of_object& o, bool is_beginning);
+  void judge_planned_beginning(const facts_of_cluster& c, const facts_of_object& o);
+  void judge_planned_end(const facts_of_cluster& c, const facts_of_object& o);
   void asked_for(facts_of_object& o, std::string digest);
 
   static bool chooses(const facts_of_object& o, const facts_of_cluster& c);

@@ -391,7 +391,7 @@ private:
       default: break;
     }
     disturbed_until_[of] = reactor::never;
-    checks_.can_reach(of, false);
+    checks_.out_of_reach(of);
     (void)co_await disturbed_.cause(now, *world_, of);
     disturbed_until_[of] = loop_.now() + heard_again_within;
   }
@@ -400,7 +400,10 @@ private:
   reactor::awaitable<void> watch_reach() {
     for (;;) {
       for (std::size_t i = 0; i < places_.size(); ++i)
-        checks_.can_reach(i, is_calm_ && loop_.now() >= disturbed_until_[i]);
+        if (is_calm_ && loop_.now() >= disturbed_until_[i])
+          checks_.reaches(i);
+        else
+          checks_.out_of_reach(i);
       co_await loop_.sleep_for(1s);
     }
   }
@@ -470,7 +473,7 @@ private:
     }
     co_await loop_.sleep_for(rest_of_charts);  // statuses, soaks, and what troubles left behind
     co_await watch_.cancel_and_join();
-    for (std::size_t i = 0; i < places_.size(); ++i) checks_.can_reach(i, true);
+    for (std::size_t i = 0; i < places_.size(); ++i) checks_.reaches(i);
   }
 
   /// What `plan -f` says of an edit begins when it is made; the spec put back puts all back.

@@ -184,9 +184,9 @@ TEST_F(ChartInvariants, WhatAClusterHadWhenItWasAskedForBeforeOpensNoWave) {
 }
 
 TEST_F(ChartInvariants, AWaveNeedNotWaitForAClusterThatIsAwayOrFailed) {
-  judge_.can_reach(0, false);
+  judge_.out_of_reach(0);
   arrive(1);
-  judge_.can_reach(0, true);
+  judge_.reaches(0);
   note(0, "begun");
   note(0, "failed");
   arrive(2);
