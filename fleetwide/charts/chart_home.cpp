@@ -1,5 +1,4 @@
-// FleetCharts at home: what a chart, its values and a cluster come to share one set of
-// caches, so they stay in one file.
+// The FleetCharts at home: their charts and values, what clusters have, and what they are told.
 #include "fleetwide/charts/chart_home.hpp"
 
 #include "fleetwide/charts/api.hpp"
