@@ -47,7 +47,7 @@ public:
   reactor::nanoseconds cpu() const;
   /// VmRSS and VmHWM of /proc/PID/status.
   std::size_t resident_bytes(const char* which = "VmRSS:") const;
-  /// Another command of the same program on the same home, which writes to that file; its exit code.
+  /// Another command of the program on the same home, which writes to that file; its exit code.
   reactor::awaitable<int> run_command(std::vector<std::string> words, std::string to = "/dev/null");
   std::uint16_t port(listener who) const noexcept;
   /// The last lines of its log, for a person who looks why it did not stand.

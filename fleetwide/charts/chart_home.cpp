@@ -510,6 +510,12 @@ void chart_home::keep(const fleet_look& at) {
   }
 }
 
+bool chart_home::asks_for(const chart_order& o) const {
+  const fleet_object* p = find_object(o.meta.key());
+  if (!p || !(p->meta.uid == o.meta.uid) || p->paused || p->meta.deleting()) return false;
+  return o.digest == p->status.proven_digest || o.digest == content_wanted(*p).digest();
+}
+
 void chart_home::doubt(chart_members& on, const std::string& claim) {
   if (looks_only()) return;
   each_object([&](const fleet_object& p) {

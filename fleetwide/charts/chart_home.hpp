@@ -33,6 +33,8 @@ public:
   shown_values values_before_secrets(const fleet_look& at, const std::string& cluster);
 
   using fleet_home_of::doubt;
+  /// Whether it is still what its object asks for, or went back to.
+  bool asks_for(const chart_order& o) const;
   /// Of what was done on a cluster something may be gone: it is looked at.
   void doubt(chart_members& on, const std::string& claim);
 

@@ -244,6 +244,17 @@ const chart_order* chart_members::find_object(const key_type& key) const {
   return found == orders_.end() ? nullptr : &found->second;
 }
 
+/// What was told and has not begun is told again where it is still asked for: meanwhile the cluster
+/// was away, or home asks for something else.
+void chart_members::begin_pass(const key_type& key) {
+  const chart_order* o = find_object(key);
+  if (!o || o->is_begun() || o->uninstalls) return;
+  if (is_live() && (!options_.is_asked || options_.is_asked(*o))) return;
+  const std::string claim = o->claim();
+  orders_.erase(key);
+  if (options_.on_change) options_.on_change(claim);
+}
+
 awaitable<helm::placed::supplied_chart> chart_members::chart(helm::placed::chart_coordinates c) {
   helm::placed::supplied_chart got = co_await options_.charts->get(c);
   if (!got.chart) co_return got;

@@ -48,6 +48,8 @@ public:
     reactor::metrics* metrics = nullptr;
     /// What is there of that claim, or what is done about it, changed.
     std::function<void(const std::string& claim)> on_change;
+    /// Whether home still asks for what is about to begin.
+    std::function<bool(const chart_order&)> is_asked;
     /// An object of a release that was done may be gone: order() it again.
     std::function<void(chart_members*, const std::string& claim)> on_doubt;
     std::function<void()> on_recovered;
@@ -102,6 +104,7 @@ private:
   awaitable<helm::placed::supplied_chart> chart(helm::placed::chart_coordinates c);
 
   const chart_order* find_object(const key_type& key) const override;
+  void begin_pass(const key_type& key) override;
   bool is_live() const override { return on_.is_live(); }
   const reactor::logger& log_to() const override { return on_.log(); }
   awaitable<k8s::result<gathered>> gather(key_type key, chart_order about,

@@ -473,6 +473,17 @@ bool chart_invariants::is_foreign(const facts_of_object& o, const facts_of_clust
   });
 }
 
+/// What it needs is not for the cluster, or another's there.
+bool chart_invariants::waits_for_ever(const facts_of_object& o, const facts_of_cluster& c) const {
+  return std::ranges::any_of(o.depends_on, [&](const std::string& name) {
+    const auto other = std::ranges::find_if(objects_, [&](const auto& one) {
+      return one.second.ns == o.ns && one.second.name == name;
+    });
+    return other == objects_.end() || !is_meant(other->second, c) || is_foreign(other->second, c) ||
+           waits_for_ever(other->second, c);
+  });
+}
+
 std::size_t chart_invariants::wave_of(const facts_of_object& o, const facts_of_cluster& c) {
   const auto value = c.at.labels.find(o.wave_label);
   const std::string is = value == c.at.labels.end() ? std::string() : value->second;
@@ -546,7 +557,7 @@ void chart_invariants::each_place(
     const std::function<void(const facts_of_object&, const facts_of_cluster&)>& f) const {
   for (const auto& [id, o] : objects_)
     for (const facts_of_cluster& c : clusters_)
-      if (is_meant(o, c) && !is_foreign(o, c)) f(o, c);
+      if (is_meant(o, c) && !is_foreign(o, c) && !waits_for_ever(o, c)) f(o, c);
 }
 
 std::size_t chart_invariants::places() const {

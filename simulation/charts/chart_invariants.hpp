@@ -134,6 +134,7 @@ private:
   bool is_meant(const facts_of_object& o, const facts_of_cluster& c) const;
   /// Another object, or a release that no FleetChart made, has the claim there.
   bool is_foreign(const facts_of_object& o, const facts_of_cluster& c) const;
+  bool waits_for_ever(const facts_of_object& o, const facts_of_cluster& c) const;
   static std::size_t wave_of(const facts_of_object& o, const facts_of_cluster& c);
   std::size_t slots_of(const facts_of_object& o) const;
   static bool adopts(const facts_of_object& o, const facts_of_cluster& c);

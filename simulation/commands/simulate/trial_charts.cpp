@@ -464,7 +464,7 @@ private:
     for (;;) {
       if (checks_.arrived() == checks_.places()) break;
       if (loop_.now() >= give_up) {
-        out_.unfinished = std::move(when) + ": " + checks_.unfinished();
+        out_.unfinished = std::move(when) + ": " + checks_.unfinished() + holds_at_home();
         co_return;
       }
       co_await loop_.sleep_for(5s);
@@ -500,6 +500,19 @@ private:
     if (!out_.unfinished.empty()) co_return;
     checks_.check_undone(id, before);
     ++out_.undone;
+  }
+
+  /// What the FleetCharts say themselves of clusters that wait.
+  std::string holds_at_home() {
+    std::string out;
+    for (const json::object& o : world_->home_api().list("fleet.windlass.dev", "fleetcharts")) {
+      const json::value* status = o.if_contains("status");
+      const json::value* held = status ? status->as_object().if_contains("held") : nullptr;
+      if (held && held->is_object() && !held->as_object().empty())
+        out += "; " + std::string(o.at("metadata").at("name").as_string()) + " says " +
+               json::serialize(*held);
+    }
+    return out;
   }
 
   /// The clusters on which it would begin, by a service that only looks.

@@ -1,4 +1,4 @@
-// What FleetCharts do not do: writes at a restart, failures of a race, more at once than is carried out.
+// What FleetCharts do not do: writes at a restart, failures of a race, more than is carried out.
 #include "tests/fleetwide/charts/fleet_charts_fixture.hpp"
 
 #include <algorithm>
