@@ -64,7 +64,9 @@ public:
     o.on_change = [this](const std::string& claim) {
       if (home_) home_->claim_changed(claim);
     };
-    o.is_asked = [this](const chart_order& order) { return home_ && home_->asks_for(order); };
+    o.is_asked = [this, &on](const chart_order& order) {
+      return home_ && home_->asks_for(order, on.on().name());
+    };
     o.on_doubt = [this](chart_members* p, const std::string& claim) {
       if (home_) home_->doubt(*p, claim);
     };

@@ -374,15 +374,35 @@ std::optional<units::hold> chart_home::waits_for_others(const fleet_object& p,
                          "FleetChart " + name + ", which it needs, is not for this cluster");
     chart_members* part = charts_on(cluster);
     const chart_members::seen is = part ? part->look(*other) : chart_members::seen();
-    const bool is_done =
-        is.note && is.note->object == other->mark() && is.note->is == chart_note::state::done;
+    const bool is_done = is.note && is.note->object == other->mark() &&
+                         is.note->is == chart_note::state::done &&
+                         (is_as_noted(is) || other->chart.drift == chart_spec::on_drift::ignore);
     const revision_content* asked = content_of(other->status.digest, *other);
-    if (!is_done || !asked ||
+    const bool is_looked_at = other->status.observed_generation >= other->meta.generation;
+    if (!is_done || !asked || !is_looked_at ||
         is.note->content != effective_on(*other, *asked, other->status.digest, cluster).digest)
       return units::held(hold_code::depends_on, cluster,
                          "FleetChart " + name + ", which it needs, is not ready here");
   }
   return std::nullopt;
+}
+
+/// What it needs there comes only when a person acts.
+bool chart_home::is_hopeless(const fleet_object& p, const std::string& cluster, std::size_t deep) {
+  if (deep > chart_spec::most_dependencies) return true;  // a cycle
+  k8s::cluster* on = options_.fleet->find(cluster);
+  return std::ranges::any_of(p.chart.depends_on, [&](const std::string& name) {
+    const fleet_object* other = find_object({p.meta.ns.str(), name});
+    if (!other || !on || !other->clusters.chooses(cluster, on->labels())) return true;
+    chart_members* part = charts_on(cluster);
+    if (!part) return false;
+    const chart_members::seen is = part->look(*other);
+    const bool is_there = !is.newest.name.empty() && is.newest.status != "uninstalled";
+    const bool is_mine = is.note && is.note->object == other->mark();
+    const bool is_foreign =
+        is.is_known && !is_mine && !is.is_ordered && (is.note.has_value() || is_there);
+    return is_foreign || is_hopeless(*other, cluster, deep + 1);
+  });
 }
 
 member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
@@ -402,11 +422,11 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   is.refusal = seen.refusal;
   const effective wanted = effective_on(p, at.wanted, at.world.wanted, is.cluster);
   if (!wanted.problem.empty())
-    is.policy = units::held(hold_code::values_refused, is.cluster, wanted.problem);
+    is.stuck = units::held(hold_code::values_refused, is.cluster, wanted.problem);
   else if (wanted.hold)
     is.policy = wanted.hold;
   else
-    is.policy = waits_for_others(p, is.cluster);
+    (is_hopeless(p, is.cluster) ? is.stuck : is.policy) = waits_for_others(p, is.cluster);
   const revision_content* before = content_of(at.world.proven, p);
   const std::string proven =
       before ? effective_on(p, *before, at.world.proven, is.cluster).digest : std::string();
@@ -510,10 +530,21 @@ void chart_home::keep(const fleet_look& at) {
   }
 }
 
-bool chart_home::asks_for(const chart_order& o) const {
+bool chart_home::asks_for(const chart_order& o, const std::string& cluster) {
   const fleet_object* p = find_object(o.meta.key());
   if (!p || !(p->meta.uid == o.meta.uid) || p->paused || p->meta.deleting()) return false;
-  return o.digest == p->status.proven_digest || o.digest == content_wanted(*p).digest();
+  if (o.digest == p->status.proven_digest) return true;
+  if (o.digest != content_wanted(*p).digest() || waits_for_others(*p, cluster)) return false;
+  std::size_t all = 0, begun = 0;
+  for (k8s::cluster* c : options_.fleet->clusters()) {
+    all += p->clusters.chooses(c->name(), c->labels());
+    chart_members* part = c->name() == cluster ? nullptr : charts_on(c->name());
+    if (!part) continue;
+    const chart_members::seen seen = part->look(*p);
+    begun += seen.note && seen.note->object == p->mark() && seen.note->digest == o.digest &&
+             seen.note->is == chart_note::state::begun;
+  }
+  return begun < p->rollout.max_clusters.up(all);
 }
 
 void chart_home::doubt(chart_members& on, const std::string& claim) {

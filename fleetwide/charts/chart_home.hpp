@@ -34,7 +34,7 @@ public:
 
   using fleet_home_of::doubt;
   /// Whether it is still what its object asks for, or went back to.
-  bool asks_for(const chart_order& o) const;
+  bool asks_for(const chart_order& o, const std::string& cluster);
   /// Of what was done on a cluster something may be gone: it is looked at.
   void doubt(chart_members& on, const std::string& claim);
 
@@ -83,6 +83,7 @@ private:
                             const std::string& digest, const std::string& cluster);
   const effective& effective_on(const fleet_object& p, const revision_content& c,
                                 const std::string& digest, const std::string& cluster);
+  bool is_hopeless(const fleet_object& p, const std::string& cluster, std::size_t deep = 0);
   std::optional<units::hold> waits_for_others(const fleet_object& p, const std::string& cluster);
   chart_order order_for(const fleet_object& p, const revision_content& c, const std::string& digest,
                         std::int64_t number, const std::string& cluster);

@@ -231,7 +231,8 @@ void chart_members::order(chart_order o) {
 
 awaitable<k8s::result<void>> chart_members::let_go(k8s::object_key key, std::string claim) {
   orders_.erase(key);
-  controller_.add(key);  // what runs for it ends
+  co_await end_operation(key, stop_limit);
+  controller_.add(key);
   co_return co_await writes_.forget(std::move(claim));
 }
 

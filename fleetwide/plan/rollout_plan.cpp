@@ -40,6 +40,7 @@ private:
   }
   /// Takes part in waves: what it has can be changed, or is known not to be there.
   bool takes_part(std::size_t i) const {
+    if (of(i).stuck && !has_wanted(i)) return false;
     return is_meant(i) && of(i).seen != member::sight::away && of(i).refusal.empty() &&
            (of(i).has != member::owner::other || of(i).is_adopted);
   }
@@ -81,7 +82,12 @@ private:
       hold(i, hold_code::cluster_refused, m.refusal);
       return;
     }
-    if (!has_wanted(i)) return;
+    if (!has_wanted(i)) {
+      if (!m.stuck) return;
+      p.is = member_state::refused;
+      p.hold = m.stuck;
+      return;
+    }
     if (m.waits) p.hold = m.waits;
     switch (m.is) {
       case member::progress::ready: p.is = member_state::ready; break;

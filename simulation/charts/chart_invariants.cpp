@@ -337,7 +337,9 @@ void chart_invariants::judge_waves(const facts_of_cluster& c, const facts_of_obj
                                    const note& now) {
   const std::size_t mine = wave_of(o, c);
   for (const facts_of_cluster& e : clusters_) {
-    if (wave_of(o, e) >= mine || !e.is_reached || !is_meant(o, e) || is_foreign(o, e)) continue;
+    if (wave_of(o, e) >= mine || !e.is_reached || !is_meant(o, e) || is_foreign(o, e) ||
+        waits_for_ever(o, e))
+      continue;
     const note* n = note_of(o, e);
     if (n && n->state == "failed" && n->digest == now.digest) continue;
     const auto effect = expected(o, now.digest, e);
