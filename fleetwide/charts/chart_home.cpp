@@ -426,7 +426,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   else if (wanted.hold)
     is.policy = wanted.hold;
   else
-    (is_hopeless(p, is.cluster) ? is.stuck : is.policy) = waits_for_others(p, is.cluster);
+    (is_hopeless(p, is.cluster) ? is.stuck : is.needs) = waits_for_others(p, is.cluster);
   const revision_content* before = content_of(at.world.proven, p);
   const std::string proven =
       before ? effective_on(p, *before, at.world.proven, is.cluster).digest : std::string();

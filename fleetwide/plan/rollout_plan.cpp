@@ -210,6 +210,10 @@ private:
         hold(i, *stop->first, stop->second);
         continue;
       }
+      if (of(i).needs) {
+        p.hold = of(i).needs;
+        continue;
+      }
       // One that comes is brought to what the others had before, outside of waves.
       if (of(i).has == member::owner::nobody && !w_.proven.empty() && w_.proven != w_.wanted &&
           !of(i).is_going) {

@@ -28,6 +28,7 @@ struct member {
   enum class owner { nobody, ours, other } has = owner::nobody;
   std::string holder;  // of other: a sentence's part, "the field manager flux", "FleetPool/a/b"
   std::optional<units::hold> policy;  // why a policy does not let it begin; none: it does
+  std::optional<units::hold> needs;   // what is not ready there that it needs; none: all is
   /// Why it cannot get the revision before a person acts elsewhere: no wave waits for it.
   std::optional<units::hold> stuck;
   std::string refusal;      // why its server does not take what is written there; empty: it does
