@@ -10,7 +10,6 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "policies/fleet_revision.hpp"
-#include "policies/fleet_values.hpp"
 
 #include <map>
 #include <memory>
@@ -96,7 +95,7 @@ units::api pools(settings s) {
   a.events.assign(fleet_event::table.begin(), fleet_event::table.end());
   a.conditions.assign(fleet_conditions.begin(), fleet_conditions.end());
   a.make = making(s);
-  a.hooks = {policies::fleet_revision_hook(), policies::fleet_values_hook()};
+  a.hooks = {policies::fleet_revision_hook()};
   a.settings = [s](app::flags&) {
     return [s](units::api& to, const units::process_facts& p) -> reactor::result<void> {
       settings now = s;
