@@ -246,7 +246,8 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
   const bool is_sure = std::ranges::none_of(at.world.members, [](const member& m) {
     return m.is_selected && m.seen == member::sight::lost;
   });
-  if (s != p.status && (is_sure || at.plan.notes_failure)) {
+  const bool is_asked_again = s.retried != p.status.retried;
+  if (s != p.status && (is_sure || at.plan.notes_failure || is_asked_again)) {
     auto said = co_await publish(p, s);
     if (!said) co_return said.error();
     const auto was = k8s::find_condition(p.status.conditions, fleet_condition::halted);

@@ -1,6 +1,7 @@
 // One look at a fleet object: what is asked for, what its clusters have, what policies and the brake say.
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/names.hpp"
+#include "fleetwide/plan/conditions.hpp"
 #include "fleetwide/plan/gathering.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
@@ -161,8 +162,11 @@ awaitable<fleet_look> fleet_home::look(fleet_object p) {
   at.number = p.status.digest == w.wanted ? p.status.revision : p.status.revision + 1;
   w.proven = content_of(p.status.proven_digest, p) ? p.status.proven_digest : std::string();
   const bool asked_again = p.meta.annotations.get(names::retry) != p.status.retried;
+  const k8s::condition* halted = k8s::find_condition(p.status.conditions, fleet_condition::halted);
+  if (halted && halted->is_true() && p.status.digest == w.wanted && !asked_again)
+    w.halted = halted->message;
   w.has_failed = p.status.failed_digest == w.wanted && !asked_again;
-  w.retries = asked_again;
+  if (const auto at = reactor::parse_rfc3339(p.meta.annotations.get(names::retry))) w.retry = *at;
   w.is_paused = p.paused;
   w.is_leaving = p.meta.deleting();
   w.removes = p.removes;
@@ -249,7 +253,7 @@ awaitable<void> fleet_home::ask_policy(fleet_look& at) {
 /// Who would be written waits for the brake, or for the speed limit until its time.
 void fleet_home::ask_brakes(fleet_look& at) const {
   for (member_plan& m : at.plan.members) {
-    if (m.does == deed::nothing) continue;
+    if (m.does == deed::nothing || m.was_told) continue;
     member_part* part = options_.members(m.cluster);
     if (!part) continue;
     auto held = units::ask(part->brake(), at.object.meta.key().text());

@@ -3,6 +3,7 @@
 #include "fleetwide/events.hpp"
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/names.hpp"
+#include "fleetwide/plan/gathering.hpp"
 #include "formats/json/member.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/events.hpp"
@@ -129,6 +130,7 @@ awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
   s.digest = at.world.wanted;
   s.failed_digest.clear();
   s.available_digest.clear();
+  say_not_halted(s, p, on_.loop().wall());
   auto said = co_await publish(p, std::move(s));
   if (!said) co_return said.error();
   tell(p, fleet_event::revision_made,
@@ -184,7 +186,7 @@ member_marks fleet_home::marks_for(const fleet_look& at, const member_plan& m) c
 std::size_t fleet_home::start_deeds(const fleet_look& at) {
   std::size_t left = 0, room = this->room();
   for (const member_plan& m : at.plan.members) {
-    if (m.does == deed::nothing) continue;
+    if (m.does == deed::nothing || m.was_told) continue;
     const place here{at.object.meta.key(), m.cluster};
     if (begun_.contains(here)) continue;
     member_part* part = options_.members(m.cluster);

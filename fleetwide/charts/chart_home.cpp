@@ -4,6 +4,7 @@
 #include "fleetwide/charts/api.hpp"
 #include "fleetwide/charts/chart_words.hpp"
 #include "fleetwide/kinds/names.hpp"
+#include "fleetwide/plan/conditions.hpp"
 #include "helm/placed/plan/chart_version.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -38,12 +39,6 @@ std::span<const units::hold_kind> all_holds() {
     return out;
   }();
   return all;
-}
-
-/// The release is as it was when it was noted as done, and nothing was found amiss since.
-bool is_as_noted(const chart_members::seen& s) {
-  return s.newest.name == s.note->record && s.newest.version == s.note->version &&
-         s.note->hold.empty();
 }
 
 units::hold hold_of_note(const chart_note& n) {
@@ -374,9 +369,7 @@ std::optional<units::hold> chart_home::waits_for_others(const fleet_object& p,
                          "FleetChart " + name + ", which it needs, is not for this cluster");
     chart_members* part = charts_on(cluster);
     const chart_members::seen is = part ? part->look(*other) : chart_members::seen();
-    const bool is_done = is.note && is.note->object == other->mark() &&
-                         is.note->is == chart_note::state::done &&
-                         (is_as_noted(is) || other->chart.drift == chart_spec::on_drift::ignore);
+    const bool is_done = is.is_noted_for(*other) && is.rests(other->chart.drift);
     const revision_content* asked = content_of(other->status.digest, *other);
     const bool is_looked_at = other->status.observed_generation >= other->meta.generation;
     if (!is_done || !asked || !is_looked_at ||
@@ -397,11 +390,8 @@ bool chart_home::is_hopeless(const fleet_object& p, const std::string& cluster, 
     chart_members* part = charts_on(cluster);
     if (!part) return false;
     const chart_members::seen is = part->look(*other);
-    const bool is_there = !is.newest.name.empty() && is.newest.status != "uninstalled";
-    const bool is_mine = is.note && is.note->object == other->mark();
-    const bool is_foreign = is.is_known && !is_mine && !is.is_ordered &&
-                            !other->adopts_on(cluster) && (is.note.has_value() || is_there);
-    return is_foreign || is_hopeless(*other, cluster, deep + 1);
+    return (is.is_known && is.is_foreign_to(*other) && !other->adopts_on(cluster)) ||
+           is_hopeless(*other, cluster, deep + 1);
   });
 }
 
@@ -436,10 +426,12 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
     if (!proven.empty() && content == proven) return at.world.proven;
     return noted == at.world.wanted && wanted.problem.empty() ? noted + "~" : noted;
   };
-  const bool is_mine = seen.note && seen.note->object == p.mark();
-  const bool is_there = !seen.newest.name.empty() && seen.newest.status != "uninstalled";
-  if (!is_mine && !seen.is_ordered) {
-    if (!seen.note && !is_there) return out;
+  const bool is_mine = seen.is_noted_for(p);
+  is.waits = seen.hold;
+  if (is.waits) is.waits->unit = is.cluster;
+  if (seen.is_told) is.told = revision_of_content(seen.ordered, {});
+  if (!is_mine && (!seen.is_ordered || seen.is_told)) {
+    if (!seen.note && !seen.is_there()) return out;
     is.has = member::owner::other;
     is.holder = seen.note ? "the release comes from " + seen.note->object
                           : "a release " + p.claim + " is there that no FleetChart made";
@@ -447,23 +439,20 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   }
   is.has = member::owner::ours;
   is.is_going = seen.goes;
-  is.waits = seen.hold;
-  if (!is.waits && is_mine && !seen.note->hold.empty()) is.waits = hold_of_note(*seen.note);
-  if (is.waits) is.waits->unit = is.cluster;
   is.is = member::progress::moving;
-  const std::string noted = is_mine ? seen.note->content : std::string();
-  if (!is_mine || (seen.is_ordered && seen.ordered != noted)) {
-    is.digest = revision_of_content(seen.ordered, {});
-    return out;
+  if (!is_mine) return out;
+  if (!is.waits && !seen.note->hold.empty()) {
+    is.waits = hold_of_note(*seen.note);
+    is.waits->unit = is.cluster;
   }
-  is.digest = revision_of_content(noted, seen.note->digest);
+  is.digest = revision_of_content(seen.note->content, seen.note->digest);
   const auto since = reactor::parse_rfc3339(seen.note->since);
   is.since = since ? *since : reactor::wall_time{};
-  if (seen.note->is == chart_note::state::failed && !seen.retries) {
+  if (seen.note->is == chart_note::state::failed) {
     is.is = member::progress::failed;
     is.message = seen.note->why;
   } else if (seen.note->is == chart_note::state::done) {
-    const bool is_noted = is_as_noted(seen);
+    const bool is_noted = seen.is_as_noted();
     if (is_noted || p.chart.drift != chart_spec::on_drift::repair) is.is = member::progress::ready;
     if (is_noted || p.chart.drift == chart_spec::on_drift::ignore) is.waits.reset();
   }
@@ -472,7 +461,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
 
 std::string chart_home::digest_on(member_part& part, const fleet_object& p) const {
   const auto seen = static_cast<chart_members&>(part).look(p);
-  return seen.note && seen.note->object == p.mark() ? seen.note->digest : std::string();
+  return seen.is_noted_for(p) ? seen.note->digest : std::string();
 }
 
 void chart_home::see_tags(fleet_look& at) const {
@@ -505,13 +494,16 @@ chart_order chart_home::order_for(const fleet_object& p, const revision_content&
   return o;
 }
 
-/// What is under way when the process begins, and what another writer changed, goes on without a
-/// deed.
+/// What was told and is no longer planned is taken back. What is under way when the process begins,
+/// and what another writer changed, goes on without a deed.
 void chart_home::keep(const fleet_look& at) {
   const fleet_object& p = at.object;
-  if (p.paused || p.meta.deleting()) return;
   for (std::size_t i = 0; i < at.world.members.size(); ++i) {
     const member& m = at.world.members[i];
+    // Whose server refuses it takes it once it may.
+    if (!m.told.empty() && !at.plan.members[i].was_told && m.refusal.empty())
+      if (chart_members* part = charts_on(m.cluster)) part->take_back(p.meta.key());
+    if (p.paused || p.meta.deleting()) continue;
     const bool is_ours = m.seen == member::sight::seen && m.has == member::owner::ours &&
                          m.is_selected && m.is_granted && !m.is_going;
     if (!is_ours || at.plan.members[i].does != deed::nothing) continue;
@@ -520,29 +512,31 @@ void chart_home::keep(const fleet_look& at) {
     chart_members* part = charts_on(m.cluster);
     if (!part || !part->on().is_live()) continue;
     const chart_members::seen seen = part->look(p);
-    if (!seen.note || seen.note->object != p.mark()) continue;
-    const bool is_noted = is_as_noted(seen);
-    const bool rests = seen.note->is == chart_note::state::done &&
-                       (is_noted || p.chart.drift == chart_spec::on_drift::ignore);
+    if (!seen.is_noted_for(p) || seen.is_told || seen.rests(p.chart.drift)) continue;
     const revision_content* c = is_wanted ? &at.wanted : content_of(m.digest, p);
-    if (rests || !c) continue;
-    part->order(order_for(p, *c, m.digest, seen.note->revision, m.cluster));
+    if (!c) continue;
+    chart_order o = order_for(p, *c, m.digest, seen.note->revision, m.cluster);
+    // That it is tried again is for the plan to say.
+    if (o.is_retry(*seen.note)) o.asked.clear();
+    part->order(std::move(o));
   }
 }
 
 bool chart_home::asks_for(const chart_order& o, const std::string& cluster) {
   const fleet_object* p = find_object(o.meta.key());
-  if (!p || !(p->meta.uid == o.meta.uid) || p->paused || p->meta.deleting()) return false;
+  k8s::cluster* on = options_.fleet->find(cluster);
+  if (!p || !(p->meta.uid == o.meta.uid) || p->paused || p->meta.deleting() ||
+      !p->spec_problem().empty() || !on || !p->clusters.chooses(cluster, on->labels()))
+    return false;
   if (o.digest == p->status.proven_digest) return true;
+  const k8s::condition* halted = k8s::find_condition(p->status.conditions, fleet_condition::halted);
+  if (halted && halted->is_true()) return false;
   if (o.digest != content_wanted(*p).digest() || waits_for_others(*p, cluster)) return false;
   std::size_t all = 0, begun = 0;
   for (k8s::cluster* c : options_.fleet->clusters()) {
     all += p->clusters.chooses(c->name(), c->labels());
-    chart_members* part = c->name() == cluster ? nullptr : charts_on(c->name());
-    if (!part) continue;
-    const chart_members::seen seen = part->look(*p);
-    begun += seen.note && seen.note->object == p->mark() && seen.note->digest == o.digest &&
-             seen.note->is == chart_note::state::begun;
+    const chart_members* part = c->name() == cluster ? nullptr : charts_on(c->name());
+    begun += part && part->is_under_way(*p, o.digest);
   }
   return begun < p->rollout.max_clusters.up(all);
 }
@@ -554,7 +548,7 @@ void chart_home::doubt(chart_members& on, const std::string& claim) {
         p.chart.drift == chart_spec::on_drift::ignore)
       return;
     const chart_members::seen seen = on.look(p);
-    if (seen.is_ordered || !seen.note || seen.note->object != p.mark()) return;
+    if (seen.is_ordered || !seen.is_noted_for(p)) return;
     const revision_content* c = content_of(seen.note->digest, p);
     if (!c) return;
     chart_order o = order_for(p, *c, seen.note->digest, seen.note->revision, on.on().on().name());

@@ -63,6 +63,7 @@ note_writes::options chart_members::notes_of(chart_members* me, const options& o
   note_writes::options out;
   out.ns = o.wanted()->all.notes_ns;
   out.order = [me](const key_type& key) { return me->find_object(key); };
+  out.may_begin = [me](const chart_order& o) { return me->may_begin(o); };
   out.noted = [me](chart_notes now) { me->written_ = std::move(now); };
   out.told = [me](const std::string& claim, const k8s::fault* why) {
     if (!why || is_refusal(*why)) me->note_refusal(claim, why ? why->message() : std::string());
@@ -204,9 +205,9 @@ chart_members::seen chart_members::look(const fleet_object& of) const {
   if (found == orders_.end() || found->second.claim() != of.claim) return out;
   const chart_order& order = found->second;
   out.is_ordered = true;
+  out.is_told = !order.is_begun() && !order.uninstalls;
   out.ordered = order.wanted.fingerprint;
   out.goes = order.uninstalls;
-  out.retries = out.note && order.is_retry(*out.note);
   const auto known = known_.find(key);
   if (known != known_.end() && known->second.last) out.hold = known->second.last->hold;
   return out;
@@ -229,6 +230,24 @@ void chart_members::order(chart_order o) {
   controller_.add(key);
 }
 
+void chart_members::take_back(const key_type& key) {
+  const chart_order* o = find_object(key);
+  const memory* m = find(key);
+  // An operation of what was told before ends first.
+  if (!o || o->is_begun() || o->uninstalls || (m && m->running)) return;
+  const std::string claim = o->claim();
+  orders_.erase(key);
+  controller_.add(key);
+  if (options_.on_change) options_.on_change(claim);
+}
+
+bool chart_members::is_under_way(const fleet_object& of, std::string_view digest) const {
+  const auto& all = notes_now()->by_key;
+  const auto found = all.find(note_key(of.claim));
+  return found != all.end() && found->second.is == chart_note::state::begun &&
+         found->second.digest == digest && found->second.object == of.mark();
+}
+
 awaitable<k8s::result<void>> chart_members::let_go(k8s::object_key key, std::string claim) {
   orders_.erase(key);
   co_await end_operation(key, stop_limit);
@@ -245,15 +264,23 @@ const chart_order* chart_members::find_object(const key_type& key) const {
   return found == orders_.end() ? nullptr : &found->second;
 }
 
-/// What was told and has not begun is told again where it is still asked for: meanwhile the cluster
-/// was away, or home asks for something else.
+/// Meanwhile the cluster was away, or home asks for something else.
 void chart_members::begin_pass(const key_type& key) {
   const chart_order* o = find_object(key);
   if (!o || o->is_begun() || o->uninstalls) return;
-  if (is_live() && (!options_.is_asked || options_.is_asked(*o))) return;
-  const std::string claim = o->claim();
-  orders_.erase(key);
-  if (options_.on_change) options_.on_change(claim);
+  if (is_live())
+    (void)may_begin(*o);
+  else
+    take_back(key);
+}
+
+bool chart_members::may_begin(const chart_order& o) {
+  const key_type key = o.meta.key();
+  const chart_order* now = find_object(key);
+  if (!now || !now->asks_as(o)) return false;
+  if (!options_.is_asked || options_.is_asked(o)) return true;
+  take_back(key);
+  return false;
 }
 
 awaitable<helm::placed::supplied_chart> chart_members::chart(helm::placed::chart_coordinates c) {

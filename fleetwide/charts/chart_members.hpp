@@ -72,15 +72,35 @@ public:
     std::optional<chart_note> note;
     helm::placed::listed_record newest;  // without a name: there is no record
     bool is_ordered = false;             // something is being done about it
+    bool is_told = false;                // that has not begun: what is noted counts
     std::string ordered;                 // what it is to have then
     bool goes = false;                   // it is being uninstalled
-    bool retries = false;                // what failed is tried again, as a person asked
     std::optional<units::hold> hold;     // why that does not go on
     std::string refusal;                 // what the server says instead of taking it
+
+    bool is_noted_for(const fleet_object& p) const { return note && note->object == p.mark(); }
+    bool is_there() const { return !newest.name.empty() && newest.status != "uninstalled"; }
+    /// Another's, or of none of ours, and not being taken over.
+    bool is_foreign_to(const fleet_object& p) const {
+      return !is_noted_for(p) && !is_ordered && (note || is_there());
+    }
+    /// The release is as it was when it was noted as done, and nothing was found amiss since.
+    bool is_as_noted() const {
+      return newest.name == note->record && newest.version == note->version && note->hold.empty();
+    }
+    /// It was done, and what it is by now is as noted or of no interest.
+    bool rests(chart_spec::on_drift drift) const {
+      return note->is == chart_note::state::done &&
+             (is_as_noted() || drift == chart_spec::on_drift::ignore);
+    }
   };
   seen look(const fleet_object& of) const;
   /// From now on it is to be so; nothing where it is being made so.
   void order(chart_order o);
+  /// What was told and has not begun is forgotten.
+  void take_back(const key_type& key);
+  /// A revision has begun there and is not done.
+  bool is_under_way(const fleet_object& of, std::string_view digest) const;
   /// How many are being done something about, without those that wait for what is no operation.
   std::size_t busy() const;
   /// What is noted of it is forgotten; the release stays.
@@ -96,6 +116,8 @@ private:
   const chart_notes* notes_now() const;
   std::optional<chart_note> note_for(const std::string& claim) const;
   void changed(const std::string& claim);
+  /// What is not asked for any more is taken back.
+  bool may_begin(const chart_order& o);
   void follow_kinds_of(const chart_notes& all);
   void object_gone(std::string_view ns);
   void note_refusal(const std::string& claim, std::string why);

@@ -83,8 +83,12 @@ awaitable<note_writes::written> note_writes::write(chart_order o, std::optional<
 
 awaitable<note_writes::written> note_writes::set_finalizer(chart_order o, finalizer_is how) {
   std::optional<chart_note> note;
-  if (how == finalizer_is::wanted)
+  if (how == finalizer_is::wanted) {
+    written out;
+    out.is = write_end::conflict;
+    if (!options_.may_begin(o)) co_return out;
     note = note_of(o, chart_note::state::begun, reactor::format_rfc3339(loop_.wall()));
+  }
   co_return co_await write(std::move(o), std::move(note));
 }
 

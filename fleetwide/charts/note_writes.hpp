@@ -27,6 +27,8 @@ public:
   struct options {
     std::string ns;  // of the notes
     std::function<const chart_order*(const k8s::object_key&)> order;
+    /// Asked right before it is noted that an order begins.
+    std::function<bool(const chart_order&)> may_begin;
     /// The notes as they are since a write.
     std::function<void(chart_notes)> noted;
     /// What the server says to a write of that claim's note; null: it took it.

@@ -102,11 +102,15 @@ fleet_status status_after(const fleet_object& p, const rollout_world& w, const f
     say(s, generation, now, fleet_condition::halted, true, fleet_reason::too_many_failed,
         plan.halt);
   else
-    say(s, generation, now, fleet_condition::halted, false, fleet_reason::healthy, "");
+    say_not_halted(s, p, now);
   const std::string trouble = troubles_of(plan, holds);
   say(s, generation, now, fleet_condition::degraded, !trouble.empty(),
       trouble.empty() ? fleet_reason::healthy : fleet_reason::clusters_held, trouble);
   return s;
+}
+
+void say_not_halted(fleet_status& s, const fleet_object& p, reactor::wall_time now) {
+  say(s, p.meta.generation, now, fleet_condition::halted, false, fleet_reason::healthy, "");
 }
 
 fleet_status status_without_plan(const fleet_object& p, std::string_view reason, std::string why,

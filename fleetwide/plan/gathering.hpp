@@ -17,4 +17,7 @@ fleet_status status_after(const fleet_object& p, const rollout_world& w, const f
 fleet_status status_without_plan(const fleet_object& p, std::string_view reason, std::string why,
                                  reactor::wall_time now);
 
+/// Of what is halted a newer revision says nothing.
+void say_not_halted(fleet_status& s, const fleet_object& p, reactor::wall_time now);
+
 }  // namespace fleetwide

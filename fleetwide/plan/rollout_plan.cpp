@@ -47,6 +47,13 @@ private:
   bool has_wanted(std::size_t i) const {
     return of(i).has == member::owner::ours && of(i).digest == w_.wanted && !of(i).is_going;
   }
+  /// It does not have the revision, or gets it again.
+  bool is_due(std::size_t i) const { return !has_wanted(i) || is_tried_again(i); }
+  /// It failed, and a person asked for it again since.
+  bool is_tried_again(std::size_t i) const {
+    return has_wanted(i) && of(i).is == member::progress::failed && w_.retry &&
+           of(i).since < *w_.retry;
+  }
   void hold(std::size_t i, const units::hold_kind& why, std::string sentence) {
     out_.members[i].hold = units::held(why, of(i).cluster, std::move(sentence));
   }
@@ -104,12 +111,17 @@ private:
     std::size_t all = 0;
     for (std::size_t i = 0; i < clusters_; ++i) {
       all += is_meant(i);
-      if (is_meant(i) && has_wanted(i) && of(i).seen == member::sight::seen &&
-          of(i).is == member::progress::failed)
+      // One that cannot be reached since it failed has not recovered.
+      if (is_meant(i) && has_wanted(i) && of(i).is == member::progress::failed &&
+          !is_tried_again(i))
         failed.push_back(of(i).cluster);
     }
     const std::size_t borne = w_.settings.max_failures.down(all);
-    if (w_.has_failed || w_.retries || failed.size() <= borne) return;
+    if (w_.has_failed) return;
+    if (failed.size() <= borne) {
+      if (is_any_unknown()) out_.halt = w_.halted;
+      return;
+    }
     out_.halt = std::to_string(failed.size()) + (failed.size() == 1 ? " cluster" : " clusters") +
                 " failed (" + formats::listed(failed, names_in_a_sentence) + "), " +
                 std::to_string(borne) + " may";
@@ -117,6 +129,13 @@ private:
       out_.notes_failure = true;
     else if (w_.settings.goes_back)
       out_.halt += "; there is no revision before it to go back to";
+  }
+
+  bool is_any_unknown() const {
+    for (std::size_t i = 0; i < clusters_; ++i)
+      if (is_meant(i) && of(i).seen != member::sight::seen && of(i).has == member::owner::nobody)
+        return true;
+    return false;
   }
 
   /// Nothing begins, and why; none: it may.
@@ -148,7 +167,7 @@ private:
         const member_state s = out_.members[i].is;
         ready += s == member_state::ready;
         if (s == member_state::ready) proved = std::max(proved, of(i).since);
-        if (s != member_state::ready && s != member_state::failed)
+        if ((s != member_state::ready && s != member_state::failed) || is_tried_again(i))
           unsettled.push_back(of(i).cluster);
       }
       const std::string name = w_.settings.wave_name(wave);
@@ -179,7 +198,7 @@ private:
 
   bool anybody_after(std::size_t wave) const {
     for (std::size_t i = 0; i < clusters_; ++i)
-      if (out_.members[i].wave > wave && takes_part(i) && !has_wanted(i)) return true;
+      if (out_.members[i].wave > wave && takes_part(i) && is_due(i)) return true;
     return false;
   }
 
@@ -193,9 +212,6 @@ private:
     if (w_.has_failed) return go_back();
     const auto stop = stopped();
     const opening open = open_waves();
-    if (w_.retries && !stop)
-      for (std::size_t i = 0; i < clusters_; ++i)
-        if (out_.members[i].is == member_state::failed && takes_part(i)) write(i, w_.wanted);
     const std::size_t all = static_cast<std::size_t>(
         std::count_if(w_.members.begin(), w_.members.end(),
                       [&](const member& m) { return m.is_selected && m.is_granted; }));
@@ -203,7 +219,8 @@ private:
     for (std::size_t i = 0; i < clusters_; ++i) moving += is_moving(i, w_.wanted);
     const std::size_t most = w_.settings.max_clusters.up(all);
     for (const std::size_t i : in_turn()) {
-      if (!takes_part(i) || has_wanted(i) || of(i).seen != member::sight::seen) continue;
+      if (!takes_part(i) || of(i).seen != member::sight::seen) continue;
+      if (!is_due(i)) continue;
       member_plan& p = out_.members[i];
       p.is = member_state::waiting;
       if (stop) {
@@ -243,6 +260,11 @@ private:
     p.does = deed::write;
     p.digest = digest;
     p.takes_over = of(i).has == member::owner::other;
+    p.hold.reset();
+    p.was_told = of(i).told == digest;
+    if (!p.was_told) return;
+    p.is = member_state::moving;
+    p.hold = of(i).waits;
   }
 
   /// By wave, then by name.

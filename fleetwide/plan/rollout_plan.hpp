@@ -35,8 +35,11 @@ struct member {
   bool is_adopted = false;  // a person lets it be taken over
   std::string digest;       // ours: the revision that it has
   enum class progress { moving, ready, failed } is = progress::moving;
-  std::string message;               // of one that failed
-  reactor::wall_time since{};        // ready: since when, not before its revision was written
+  std::string message;         // of one that failed
+  reactor::wall_time since{};  // ready, failed: since when, not before its revision was written
+  /// The revision that it was told to get and has not begun to: while the plan still writes it, it
+  /// waits there; otherwise it is taken back.
+  std::string told;
   std::optional<units::hold> waits;  // moving or ready: what is not well with it there
   bool is_going = false;             // being deleted, or let go
 };
@@ -46,7 +49,11 @@ struct rollout_world {
   std::string wanted;       // the revision that is asked for, its digest
   std::string proven;       // the newest that finished its waves; empty: none did
   bool has_failed = false;  // `wanted` failed before, and members go back
-  bool retries = false;     // a person asked to try it again: who failed gets it once more
+  /// Why `wanted` was halted when it was looked at before: it stays so while a cluster of which
+  /// nothing is known may be one that failed.
+  std::string halted;
+  /// When a person asked to try it again: who failed before that gets it once more.
+  std::optional<reactor::wall_time> retry;
   bool is_paused = false, is_leaving = false;  // is_leaving: the object is being deleted
   bool removes = false;  // what a cluster has that is no longer meant: removed, or left there
   rollout_settings settings;
@@ -79,6 +86,7 @@ struct member_plan {
   deed does = deed::nothing;
   std::string digest;  // to write
   bool takes_over = false;
+  bool was_told = false;  // to write: it was told so before, and waits to begin
   std::optional<units::hold> hold;
   friend bool operator==(const member_plan&, const member_plan&) = default;
 };

@@ -63,6 +63,14 @@ std::string level_in(std::string_view values) {
   return std::string(rest.substr(0, rest.find('\n')));
 }
 
+bool says_halted(const json::object& object) {
+  const json::array* all = find_array(object, {"status", "conditions"});
+  return all && std::ranges::any_of(*all, [](const json::value& v) {
+           const json::object* c = v.if_object();
+           return c && text(*c, {"type"}) == "Halted" && text(*c, {"status"}) == "True";
+         });
+}
+
 bool pends(std::string_view status) {
   return status.starts_with("pending-");
 }
@@ -135,6 +143,11 @@ void chart_invariants::saw_object(const k8s::sim::written& w) {
     o.paused_since.reset();
   else if (!o.paused_since)
     o.paused_since = now_();
+  const bool is_halted = says_halted(all);
+  if (!is_halted)
+    o.halted_since.reset();
+  else if (!o.halted_since)
+    o.halted_since = now_();
   const std::string proven(text(all, {"status", "provenDigest"}));
   if (!proven.empty()) o.proven.insert(proven);
   std::string wanted(text(all, {"status", "digest"}));
@@ -321,6 +334,8 @@ void chart_invariants::begins(facts_of_cluster& c, const facts_of_object& o, con
     violated(c, o, "begins while the brake is on");
   if (o.paused_since && now_() - *o.paused_since > on_its_way)
     violated(c, o, "begins while it is paused");
+  if (now.digest == o.wanted && o.halted_since && now_() - *o.halted_since > brake_lands_within)
+    violated(c, o, "begins revision " + now.digest + ", which is halted");
   if (now.digest == o.wanted) {
     judge_waves(c, o, now);
     judge_slots(c, o, now);

@@ -27,7 +27,8 @@ namespace simulation {
 ///              outside of their target namespace
 ///   records    one deployed and one pending record at most; a service that ended in good order
 ///              left none pending
-///   stopped    nothing begins while the brake is on, nor of an object that is paused
+///   stopped    nothing begins while the brake is on, nor of an object that is paused, nor of a
+///              revision once it is halted
 ///   rest       a settled fleet costs no write
 ///   plan       what a plan said begins next is what begins next
 ///   undo       a spec that is put back puts the releases back
@@ -99,7 +100,7 @@ private:
     std::vector<std::string> waves, depends_on;
     std::string adopt;
     bool is_going = false;
-    std::optional<reactor::steady_time> paused_since;
+    std::optional<reactor::steady_time> paused_since, halted_since;
     std::string wanted, before;  // digests: that is asked for, and that was until `since`
     reactor::steady_time since{}, spec_since{};
     std::set<std::string> proven;

@@ -55,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
                       fleet_mutant{"an owner", mutants::rule::fleet_owner, "somebody else"},
                       fleet_mutant{"a lost cluster", mutants::rule::fleet_lost, "is ahead of"},
                       fleet_mutant{"leaving in waves", mutants::rule::fleet_leave, "leaves before"},
-                      fleet_mutant{"sight", mutants::rule::fleet_unseen, "cannot be seen"}),
+                      fleet_mutant{"sight", mutants::rule::fleet_unseen, "cannot be seen"},
+                      fleet_mutant{"a retry", mutants::rule::fleet_retry, ""}),
     [](const auto& info) {
       std::string name = info.param.name;
       std::ranges::replace(name, ' ', '_');

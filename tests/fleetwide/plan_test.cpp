@@ -89,13 +89,63 @@ TEST_F(FleetPlan, MoreFailuresThanMayHaltIt) {
   EXPECT_EQ(plan().halt, "");
 }
 
+TEST_F(FleetPlan, AHaltLastsWhileAClusterIsNotSeenThatMayHaveFailed) {
+  w_.members = {has("c1", "canary", "", progress::failed), has("c2", "canary", "old")};
+  w_.members[0].seen = member::sight::lost;
+  EXPECT_EQ(written(), "c2:new");
+  w_.halted = "1 cluster failed (c1), 0 may";
+  EXPECT_EQ(written(), "");
+  EXPECT_EQ(hold_of("c2"), "rollout-halted");
+  w_.members[0].seen = member::sight::away;
+  EXPECT_EQ(written(), "");
+  w_.members[0] = has("c1", "canary", "new");
+  EXPECT_EQ(written(), "c2:new");
+  EXPECT_EQ(plan().halt, "");
+}
+
+TEST_F(FleetPlan, WhoFailedAndCannotBeReachedSinceHasFailed) {
+  w_.members = {has("c1", "canary", "new", progress::failed), has("c2", "canary", "old")};
+  for (const auto seen : {member::sight::lost, member::sight::away}) {
+    w_.members[0].seen = seen;
+    EXPECT_EQ(written(), "");
+    EXPECT_EQ(plan().halt, "1 cluster failed (c1), 0 may");
+  }
+}
+
 TEST_F(FleetPlan, WhoFailedGetsItOnceMoreWhenThatIsAskedFor) {
   w_.members = {has("c1", "canary", "new", progress::failed), has("c2", "canary", "old"),
                 has("x1", "", "old")};
-  w_.retries = true;
+  w_.retry = noon - 5min;
   EXPECT_EQ(written(), "c1:new c2:new");
   EXPECT_EQ(plan().halt, "");
   w_.is_paused = true;
+  EXPECT_EQ(written(), "");
+}
+
+TEST_F(FleetPlan, NoMoreAreTriedAgainThanMayMoveAndNoneTwice) {
+  w_.settings.max_clusters = {1, false};
+  w_.settings.max_failures = {2, false};
+  w_.members = {has("c1", "canary", "new", progress::failed, noon - 1min),
+                has("c2", "canary", "new", progress::failed),
+                has("c3", "canary", "new", progress::failed), has("x1", "", "old")};
+  w_.retry = noon - 5min;
+  EXPECT_EQ(written(), "c2:new");
+  EXPECT_EQ(hold_of("c1"), "cluster-failed");
+  EXPECT_EQ(sentence_of("c3"), "1 of 1 clusters move");
+  EXPECT_EQ(sentence_of("x1"), "waits for c2, c3 of wave canary");
+}
+
+TEST_F(FleetPlan, WhatWasToldAndHasNotBegunIsPlannedAgain) {
+  w_.settings.max_clusters = {1, false};
+  w_.members = {has("c1", "canary", "old"), has("c2", "canary", "old")};
+  w_.members[1].told = "new";
+  EXPECT_EQ(written(), "c1:new");
+  w_.settings.max_clusters = {2, false};
+  w_.members[1].waits = units::held(units::hold_code::braked, "c2", "the brake is on");
+  EXPECT_EQ(written(), "c1:new c2:new");
+  EXPECT_EQ(hold_of("c2"), "braked");
+  EXPECT_EQ(plan().members[1].is, member_state::moving);
+  w_.has_failed = true;
   EXPECT_EQ(written(), "");
 }
 

@@ -50,6 +50,7 @@ inline rollout_world any_world(std::mt19937& r) {
   w.settings.max_failures = {r() % 2, false};
   w.settings.soak = one_of(0min, 10min);
   w.settings.goes_back = r() % 2;
+  if (r() % 4 == 0) w.retry = noon - 30min;
   const std::size_t n = r() % 7;
   for (std::size_t i = 0; i < n; ++i) {
     member m = has("c" + std::to_string(i), one_of("a", "b", "c"), one_of("", "old", "new", "new"),
@@ -64,6 +65,7 @@ inline rollout_world any_world(std::mt19937& r) {
     m.is_selected = r() % 8 != 0;
     m.is_granted = r() % 8 != 0;
     m.is_going = m.has == owner::ours && r() % 16 == 0;
+    if (r() % 8 == 0) m.told = one_of("old", "new");
     w.members.push_back(std::move(m));
   }
   return w;
@@ -71,13 +73,16 @@ inline rollout_world any_world(std::mt19937& r) {
 
 /// What no plan may say, by rules of its own; empty: it says nothing of that.
 inline std::string broken_rule(const rollout_world& w, const fleet_plan& p) {
+  const auto is_tried_again = [&](const member& m) {
+    return m.is == progress::failed && w.retry && m.since < *w.retry;
+  };
   std::size_t failed = 0, meant = 0, moving = 0, back = 0, starts = 0, returns = 0;
   for (const member& m : w.members) {
     const bool is_meant = m.is_selected && m.is_granted;
     meant += is_meant;
     const bool ours = m.has == owner::ours && is_meant && !m.is_going;
-    failed +=
-        ours && m.seen == member::sight::seen && m.digest == w.wanted && m.is == progress::failed;
+    failed += ours && m.seen == member::sight::seen && m.digest == w.wanted &&
+              m.is == progress::failed && !is_tried_again(m);
     const bool counts =
         ours && m.refusal.empty() && m.seen != member::sight::away && m.is == progress::moving;
     moving += counts && m.digest == w.wanted;
@@ -102,6 +107,8 @@ inline std::string broken_rule(const rollout_world& w, const fleet_plan& p) {
       if (d.digest == w.wanted && w.has_failed) return who + "gets what failed";
       if (d.digest == w.wanted && failed > w.settings.max_failures.value)
         return who + "begins although too many failed";
+      const bool has_it = m.has == owner::ours && m.digest == d.digest;
+      if (d.digest == w.wanted && has_it && !is_tried_again(m)) return who + "gets it again";
       if (d.digest == w.wanted) {
         ++starts;
         const std::size_t wave = w.settings.wave_of(m.wave_value);
@@ -125,7 +132,7 @@ inline std::string broken_rule(const rollout_world& w, const fleet_plan& p) {
           if (w.settings.wave_of(other.wave_value) >= wave) continue;
           const bool settled = other.has == owner::ours && other.digest == w.wanted &&
                                !other.is_going && other.is != progress::moving &&
-                               other.seen == member::sight::seen;
+                               !is_tried_again(other) && other.seen == member::sight::seen;
           if (!settled) return who + "is ahead of " + other.cluster;
           if (other.is == progress::ready && other.since + w.settings.soak > w.now)
             return who + "begins before " + other.cluster + " proved it";

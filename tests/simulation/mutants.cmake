@@ -134,12 +134,15 @@ mutate(${fleet} [[    if (w_.is_paused)
       return std::pair(&units::hold_code::paused,]])
 mutate(${fleet} [[return of(i).is_selected && of(i).is_granted && !w_.is_leaving;]] [[return of(i).is_selected && (of(i).is_granted || !@fleet_grant@) && !w_.is_leaving;]])
 mutate(${fleet} [[(of(i).has != member::owner::other || of(i).is_adopted);]] [[(of(i).has != member::owner::other || of(i).is_adopted || !@fleet_owner@);]])
-mutate(${fleet} [[if (s != member_state::ready && s != member_state::failed)]]
+mutate(${fleet} [[if ((s != member_state::ready && s != member_state::failed) || is_tried_again(i))]]
   [[if (s == member_state::away && !@fleet_lost@) continue;
-        if (s != member_state::ready && s != member_state::failed)]])
+        if ((s != member_state::ready && s != member_state::failed) || is_tried_again(i))]])
 mutate(${fleet} [[} else if (out_.members[i].wave != *first) {]] [[} else if (out_.members[i].wave != *first && @fleet_leave@) {]])
-mutate(${fleet} [[if (!takes_part(i) || has_wanted(i) || of(i).seen != member::sight::seen) continue;]]
-  [[if (!takes_part(i) || has_wanted(i) || (of(i).seen != member::sight::seen && @fleet_unseen@)) continue;]])
+mutate(${fleet} [[if (!takes_part(i) || of(i).seen != member::sight::seen) continue;
+      if (!is_due(i)]]
+  [[if (!takes_part(i) || (of(i).seen != member::sight::seen && @fleet_unseen@)) continue;
+      if (!is_due(i)]])
+mutate(${fleet} [[of(i).since < *w_.retry;]] [[(of(i).since < *w_.retry || !@fleet_retry@);]])
 set(chart fleetwide/charts/chart_plan.cpp)
 mutate(${chart} [[if (!o_.is_begun()) return]] [[if (!o_.noted || (!o_.is_begun() && @chart_note@)) return]])
 mutate(${chart} [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts)]] [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts && @chart_claim@)]])

@@ -55,6 +55,7 @@ enum class rule : std::uint8_t {
   fleet_lost,    // one that was lost a moment ago closes the next wave
   fleet_leave,   // what is removed goes wave by wave
   fleet_unseen,  // nobody is written who cannot be seen
+  fleet_retry,   // who failed is tried again once
   // of one release of a FleetChart
   chart_note,     // what it is to have is noted before anything is done
   chart_claim,    // a release that is noted for another object is left alone
