@@ -56,16 +56,15 @@ public:
     if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts)
       return hold(hold_code::managed_by_other, "the release comes from " + o_.noted->object,
                   std::nullopt);
-    const bool is_there = w_.release && w_.release->state != status::uninstalled;
-    if (!o_.is_mine(o_.noted) && is_there && !o_.adopts)
+    if (!o_.is_mine(o_.noted) && is_there() && !o_.adopts)
       return hold(hold_code::managed_by_other,
                   "a release " + out_.release + " is there that no FleetChart made", std::nullopt);
     if (!o_.is_begun()) return go(step::add_finalizer, "what it is to have is noted first");
     // What was done and is otherwise now is another writer's doing.
     if (o_.noted->is == chart_note::state::done && o_.drift != chart_spec::on_drift::repair)
       return keep();
-    if (o_.noted->is == chart_note::state::failed && o_.atomic)
-      return hold(hold_code::backoff, "the operation failed and was taken back", std::nullopt);
+    if (o_.noted->is == chart_note::state::failed && o_.atomic && !has_pending())
+      return hold(hold_code::backoff, taken_back(), std::nullopt);
     if (!has_namespace()) return;
     follow_release();
   }
@@ -87,6 +86,16 @@ private:
     if (why == waits_for::braked || why == waits_for::speed_limit)
       out_.hold->asked_again = w_.braked->asked_again;
   }
+  bool has_pending() const {
+    return w_.release && helm::release::is_pending(w_.release->state);
+  }
+  std::string taken_back() const {
+    const bool is_back = !is_there() || w_.release->state == status::deployed;
+    return is_back ? "the operation failed and was taken back"
+                   : "the operation failed and could not be taken back";
+  }
+  bool is_there() const { return w_.release && w_.release->state != status::uninstalled; }
+
   void reserved(const std::string&) override {}
   void lost(const std::string&) override {}
   void terminating() override {}

@@ -203,6 +203,9 @@ private:
   }
 
   bool is_moving(std::size_t i, const std::string& digest) const {
+    // What has not been seen since the process began may be on its way.
+    if (is_meant(i) && of(i).seen == member::sight::lost && of(i).has == member::owner::nobody)
+      return true;
     // One whose server refuses what comes next is on its way all the same.
     return is_meant(i) && of(i).seen != member::sight::away && of(i).has == member::owner::ours &&
            of(i).digest == digest && of(i).is == member::progress::moving && !of(i).is_going;

@@ -134,7 +134,9 @@ awaitable<outcome<done>> rollback_action::perform(record current, record target,
     if (p.state != status::deployed) continue;
     bench_.say("superseding previous deployment " + std::to_string(p.revision));
     p.state = status::superseded;
-    co_await keep_.store(std::move(p), work.timeout);
+    auto replaced = co_await keep_.store_end(std::move(p), work);
+    if (!replaced)  // or two would be deployed
+      co_return problem{"it is rolled back and not on record: " + replaced.error().text};
   }
   target.state = status::deployed;
   bench_.say("updating status for rolled back release for " + target.name);

@@ -196,12 +196,11 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
 
 awaitable<problem> upgrade_action::fail(record r, upgrade_request request,
                                         objects::object_list created, problem why) {
-  const reactor::nanoseconds timeout = request.work.timeout;
   const std::string name = r.name;
   r.state = status::failed;
   r.description = "Upgrade " + quote(name) + " failed: " + why.text;
   bench_.say("warning: " + r.description);
-  co_await keep_.store(std::move(r), timeout);
+  auto ended = co_await keep_.store_end(r, request.work);
   if (request.cleanup_on_fail && !created.empty()) {
     bench_.say("Cleanup on fail set, cleaning up " + std::to_string(created.size()) + " resources");
     auto removed = co_await bench_.on.remove(std::move(created), "Background");
@@ -214,6 +213,10 @@ awaitable<problem> upgrade_action::fail(record r, upgrade_request request,
   }
   if (!request.atomic) co_return why;
   bench_.say("Upgrade failed and atomic is set, rolling back to last successful release");
+  if (!ended) ended = co_await keep_.store_end(std::move(r), request.work);
+  if (!ended)  // or two would be pending
+    co_return problem{"an error occurred while rolling back the release. original upgrade error: " +
+                      why.text + ": " + ended.error().text};
   auto past = co_await bench_.records.all_of(name);
   if (!past)
     co_return problem{

@@ -77,6 +77,16 @@ TEST_F(FleetPlan, NoMoreClustersMoveThanMay) {
   EXPECT_EQ(written(), "");
 }
 
+TEST_F(FleetPlan, AClusterThatIsNotSeenYetMayMove) {
+  w_.settings.max_clusters = {1, false};
+  w_.members = {has("c1", "canary", "old"), lacks("c2", "canary")};
+  w_.members[1].seen = member::sight::lost;
+  EXPECT_EQ(written(), "");
+  EXPECT_EQ(sentence_of("c1"), "1 of 1 clusters move");
+  w_.members[1].seen = member::sight::away;
+  EXPECT_EQ(written(), "c1:new");
+}
+
 TEST_F(FleetPlan, MoreFailuresThanMayHaltIt) {
   w_.members = {has("c1", "canary", "new", progress::failed), has("c2", "canary", "old"),
                 has("x1", "", "old")};

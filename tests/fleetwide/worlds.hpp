@@ -85,8 +85,9 @@ inline std::string broken_rule(const rollout_world& w, const fleet_plan& p) {
               m.is == progress::failed && !is_tried_again(m);
     const bool counts =
         ours && m.refusal.empty() && m.seen != member::sight::away && m.is == progress::moving;
-    moving += counts && m.digest == w.wanted;
-    back += counts && m.digest == w.proven;
+    const bool may_move = is_meant && m.has == owner::nobody && m.seen == member::sight::lost;
+    moving += may_move || (counts && m.digest == w.wanted);
+    back += may_move || (counts && m.digest == w.proven);
   }
   if (w.settings.goes_back && failed > w.settings.max_failures.value && !w.has_failed &&
       !w.is_leaving && !w.proven.empty() && !p.notes_failure)

@@ -146,7 +146,7 @@ mutate(${fleet} [[of(i).since < *w_.retry;]] [[(of(i).since < *w_.retry || !@fle
 set(chart fleetwide/charts/chart_plan.cpp)
 mutate(${chart} [[if (!o_.is_begun()) return]] [[if (!o_.noted || (!o_.is_begun() && @chart_note@)) return]])
 mutate(${chart} [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts)]] [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts && @chart_claim@)]])
-mutate(${chart} [[if (!o_.is_mine(o_.noted) && is_there && !o_.adopts)]] [[if (!o_.is_mine(o_.noted) && is_there && !o_.adopts && @chart_person@)]])
+mutate(${chart} [[if (!o_.is_mine(o_.noted) && is_there() && !o_.adopts)]] [[if (!o_.is_mine(o_.noted) && is_there() && !o_.adopts && @chart_person@)]])
 mutate(${chart} [[chart_note::state::done && o_.drift != chart_spec::on_drift::repair)]] [[chart_note::state::done && o_.drift != chart_spec::on_drift::repair && @chart_drift@)]])
 mutate(${chart} [[else if (o_.drift == chart_spec::on_drift::repair)]] [[else if (o_.drift == chart_spec::on_drift::repair && @chart_repair@)]])
 mutate(${chart} [[!o_.tests && is_same]] [[(!o_.tests || !@chart_tests@) && is_same]])

@@ -502,6 +502,47 @@ TEST(ReleaseUpgrade, AtomicGoesBackToTheLastThatWorked) {
   });
 }
 
+/// As refuse(), and no record of that revision can be written that says so.
+void refuse_and_lose(stage& s, const std::string& name, int revision, const std::string& state) {
+  refuse(s, name);
+  s.api().before = [refuses = std::move(s.api().before),
+                    record = "/sh.helm.release.v1.web.v" + std::to_string(revision),
+                    says = "\"status\":\"" + state +
+                           "\""](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+    const bool is_it = r.method != "GET" && r.path.ends_with(record);
+    if (!is_it || r.body.find(says) == r.body.npos) return refuses(r);
+    k8s::sim::answer a;
+    a.status = 500;
+    a.body =
+        R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"the disk is full","code":500})";
+    return a;
+  };
+}
+
+// What is on record is what is done: none of this leaves two records deployed, or two pending.
+TEST(ReleaseUpgrade, AtomicThatCannotBeRecordedTellsSoAndDeploysNoTwo) {
+  struct loss {
+    int revision;
+    const char *state, *told;
+  };
+  for (const loss& l : {loss{1, "superseded", "1:deployed 2:failed 3:pending-rollback"},
+                        loss{2, "failed", "1:deployed 2:pending-upgrade"},
+                        loss{3, "deployed", "1:superseded 2:failed 3:pending-rollback"}})
+    play([&](stage& s) -> awaitable<void> {
+      auto made = co_await install(s, chart_of(config_map("a", "1")));
+      EXPECT_EQ(text_of(made), "");
+      auto r = upgrading(chart_of(config_map("a", "2"), config_map("b", "2")));
+      r.atomic = true;
+      r.work.recorded = true;
+      refuse_and_lose(s, "b", l.revision, l.state);
+      auto failed = co_await s.actions().upgrade(std::move(r));
+      EXPECT_TRUE(text_of(failed).starts_with("an error occurred while rolling back the release."))
+          << text_of(failed);
+      auto told = co_await s.told("web");
+      EXPECT_EQ(told, l.told);
+    });
+}
+
 TEST(ReleaseUpgrade, PrunesHistoryBeforeItStores) {
   play([](stage& s) -> awaitable<void> {
     auto made = co_await install(s, chart_of(config_map("a", "1")));
