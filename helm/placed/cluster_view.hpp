@@ -51,7 +51,7 @@ struct seen_object {
 /// Shape    start() once. A kind that may not be listed is not watched and tried again after ten
 ///          minutes; its objects count as there. A kind that may be listed and not watched is
 ///          listed at every check instead.
-/// Trust    an informer that is not complete, or that nothing has proved current for two minutes,
+/// Trust    an informer that is not complete, or that is_old(),
 ///          answers nothing.
 /// Lifetime loop and client outlive it; co_await stop() before destruction.
 class cluster_view {

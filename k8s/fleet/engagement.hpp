@@ -97,7 +97,7 @@ public:
   /// What the server said where it forbids to list or watch what is followed.
   std::optional<fault> refusal() const;
   /// Whether this API is about to act on what it keeps (docs/adr/0006): then it is known within 20
-  /// s when a stream no longer tells the truth, else within two minutes and at no cost.
+  /// s when a stream no longer tells the truth, else within 17 min and at no cost.
   void attend(attention how);
 
   /// {state,since,lastError}

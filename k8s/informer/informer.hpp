@@ -94,7 +94,8 @@ public:
   void attend(attention how);
   /// Somebody attends, and it was proved current as recently as is asked for then.
   bool may_be_acted_upon() const noexcept;
-  /// Nothing has proved it current for longer than watch_limits::stale_after().
+  /// Nothing has proved it current for longer than watch_limits::stale_after(), or at rest nothing
+  /// came for longer than silent_after().
   bool is_old() const noexcept;
   /// Why what the store has is known not to be the truth; empty when nothing is known against it.
   /// While it says something is_synced() is false.
@@ -194,6 +195,7 @@ private:
   ending give_up(std::string_view why);
   ending judge_silence(std::shared_ptr<stream_run> stream);
   reactor::steady_time next_look(const stream_run& stream) const;
+  reactor::steady_time question_due(const stream_run& stream, reactor::steady_time last) const;
   reactor::nanoseconds rest_of_lull(const stream_run& stream) const;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);
@@ -222,6 +224,7 @@ private:
   reactor::steady_time told_left_out_{};
   bool mattered_ = false;
   attention attention_ = attention::none;
+  reactor::steady_time heard_{};  // the last byte of a stream
   reactor::steady_time attended_since_{};
   /// A version that the server has named and the stream has not come to, and when it was asked.
   struct named_version {

@@ -37,9 +37,11 @@ bool informer_base::may_be_acted_upon() const noexcept {
 }
 
 bool informer_base::is_old() const noexcept {
-  const steady_time known =
-      attention_ == attention::close ? std::max(current_.at(), attended_since_) : current_.at();
-  return loop_.now() - known > limits().stale_after(attention_);
+  const steady_time now = loop_.now();
+  const nanoseconds most = limits().stale_after(attention_);
+  if (attention_ == attention::close) return now - std::max(current_.at(), attended_since_) > most;
+  return now - current_.at() > most ||
+         now - std::max(current_.at(), heard_) > limits().silent_after();
 }
 
 /// When to ask for a proof, or to look at what was asked; the initial events are expected to flow.
@@ -49,14 +51,22 @@ steady_time informer_base::next_look(const stream_run& stream) const {
     return std::min({stream.last_byte + limits.silence,
                      stream.opened + limits.list_allowance(stream.bytes), stream.ends_by});
   if (stream.probing || stream.ahead) return std::max(stream.looked, stream.probed) + probe_poll;
-  const freshness_limits& how = limits.of(attention_);
   const steady_time last = std::max(api_.newest().asked, stream.probed);
-  steady_time look = std::max(
-      last + how.named_every,
-      std::min(api_.newest().place.value_or(last), last + limits.of(attention::none).named_every));
-  if (target_) look = std::min(look, target_->asked + how.reached_in);
+  steady_time look = question_due(stream, last);
+  if (attention_ == attention::close && api_.newest().place)
+    look = std::max(look, std::min(*api_.newest().place, last + limits.longest_place));
+  if (target_) look = std::min(look, target_->asked + limits.of(attention_).reached_in);
   look = std::max({look, stream.opened + probe_poll, stream.looked + probe_poll});
   return std::min(look, stream.ends_by);
+}
+
+/// When the server is asked for its version, which it was last at `last`.
+steady_time informer_base::question_due(const stream_run& stream, steady_time last) const {
+  const steady_time due = last + limits().of(attention_).named_every;
+  if (attention_ == attention::close) return due;
+  // A right that was taken away may be given back.
+  if (last_error_) return last + limits().longest_place;
+  return std::min(due, std::max(last, stream.last_byte) + limits().rest_silence);
 }
 
 /// The followed version became newer: it may have come to what the server named.
@@ -187,7 +197,7 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   const bool contradicts = !newest.version.empty() && newest.by != this && moved_ < newest.asked &&
                            resource_version(newest.version) < watch_.version();
   const steady_time last = contradicts ? stream->probed : std::max(newest.asked, stream->probed);
-  if (now >= last + how.named_every) {
+  if (now >= question_due(*stream, last)) {
     if (!contradicts && newest.asking && now - newest.asking_since < limits().probe_patience)
       return nullptr;
     if (may_ask(last)) ask_beside(stream);
@@ -198,11 +208,10 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   return nullptr;
 }
 
-/// Whether this question has its turn among those of all clusters. A cluster that is attended never
-/// waits for longer than one at rest.
+/// Whether this question has its turn among those of all clusters that are attended.
 bool informer_base::may_ask(steady_time last) {
   const steady_time now = loop_.now();
-  if (now >= last + limits().of(attention::none).named_every) return true;
+  if (attention_ == attention::none || now >= last + limits().longest_place) return true;
   std::optional<steady_time>& place = api_.newest().place;
   // A place of a caller that no longer attended is another time's.
   if (!place || *place + limits().attended.named_every < now)

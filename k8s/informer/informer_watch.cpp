@@ -106,7 +106,7 @@ awaitable<informer_base::ending> informer_base::read_stream(
     if (!piece) co_return broken(piece.error());
     if (piece->empty()) co_return take_last(*stream);
     const std::size_t piece_bytes = piece->size();
-    stream->last_byte = loop_.now();
+    stream->last_byte = heard_ = loop_.now();
     if (stream->bytes == 0) stream->first_byte = stream->last_byte;
     stream->bytes += piece_bytes;
     watch_.counters().bytes += piece_bytes;

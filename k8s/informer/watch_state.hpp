@@ -42,9 +42,14 @@ struct watch_limits {
   reactor::nanoseconds too_short = 1s;      // a stream that ends sooner without a word is a failure
   reactor::nanoseconds silence = 10s;       // without a byte of a stream's initial events
   // How a view is proved current while a caller is about to act on it, and at rest. With
-  // probe_patience they add up to the 20 s and 120 s after which a lost stream is noticed. At rest
-  // a stream reaches a version by its next bookmark, due every minute.
-  freshness_limits attended{8s, 1s}, unattended{30s, 75s};
+  // probe_patience they add up to the 20 s and 17 min after which a stream is noticed that lags
+  // behind its server. At rest a stream reaches a version by its next bookmark, due every minute.
+  freshness_limits attended{8s, 1s}, unattended{15min, 75s};
+  reactor::nanoseconds rest_silence =
+      90s;  // at rest the server is asked once bookmarks are overdue
+  // A question for a caller that attends waits for those of others no longer than that, nor does
+  // one at rest after an answer that was an error.
+  reactor::nanoseconds longest_place = 30s;
   reactor::nanoseconds probe_patience = 8s;         // a question is answered by then, or never
   reactor::nanoseconds list_idle = 15s;             // without a byte in a list
   reactor::nanoseconds longest_retry_after = 5min;  // a server may not silence us longer
@@ -68,6 +73,11 @@ struct watch_limits {
   /// A view that nothing has proved current for so long is old.
   reactor::nanoseconds stale_after(attention how) const {
     return of(how).named_every + of(how).reached_in + probe_patience + 1s;
+  }
+  /// At rest, one of which nothing came for so long: its bookmarks are overdue, and it did not come
+  /// to what the server was asked for then.
+  reactor::nanoseconds silent_after() const {
+    return rest_silence + unattended.reached_in + probe_patience + 1s;
   }
   /// How long a page may have taken when it has come to `bytes`.
   reactor::nanoseconds list_allowance(std::uint64_t bytes) const {

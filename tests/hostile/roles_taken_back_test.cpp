@@ -61,7 +61,7 @@ TEST_P(RolesTakenBack, EndWhatIsDoneByThemWithTheNextQuestion) {
   ASSERT_TRUE(served.start());
   put(role);
   put(binding);
-  const reactor::nanoseconds noticed_within = GetParam() == k8s::attention::close ? 20s : 120s;
+  const reactor::nanoseconds noticed_within = GetParam() == k8s::attention::close ? 20s : 17min;
   k8s::connection to;
   to.server = served.url();
   to.token.bytes = reactor::secret(token());

@@ -66,10 +66,10 @@ TEST_F(Lull, EndsWhenSomebodyAttends) {
 
 TEST_F(Lull, MayOutlastThePatienceWithASilentServer) {
   watch_limits limits;
-  ASSERT_GT(120s, limits.unattended.named_every + limits.unattended.reached_in);
+  ASSERT_GT(180s, limits.rest_silence + limits.unattended.reached_in);
   answer stream = answer::stream();
   stream.piece(event("ADDED", "b", 11), 10s).stay_open();
-  watch(stream, 120s);
+  watch(stream, 180s);
   pods->attend(attention::none);
   server.always("GET", watch_path, answer::stream());
   run_for(600s);
