@@ -24,8 +24,9 @@
 #include <vector>
 
 namespace k8s {
+class cluster;
 class fleet;
-}
+}  // namespace k8s
 namespace policies {
 class host;
 }
@@ -159,6 +160,8 @@ protected:
   /// What a deed led to; `is_seen`: a look shows it from now on.
   void deed_done(const deed_order& d, const k8s::result<void>& done, std::string version,
                  bool is_seen = false);
+  /// Whether its namespace may have that cluster.
+  bool is_granted(const fleet_object& p, const k8s::cluster& on) const;
   bool looks_only() const noexcept { return options_.does == units::mode::look; }
 
   k8s::engagement& on_;

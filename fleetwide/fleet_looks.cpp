@@ -40,6 +40,10 @@ fleet_home::reach fleet_home::reach_of(const fleet_object& p) const {
   return out;
 }
 
+bool fleet_home::is_granted(const fleet_object& p, const k8s::cluster& on) const {
+  return reach_of(p).has(on.name(), on.labels());
+}
+
 /// Of two that claim the same on a cluster the older one has it.
 fleet_home::rivals fleet_home::older_than(const fleet_object& p) const {
   rivals out;

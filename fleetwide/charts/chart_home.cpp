@@ -357,42 +357,39 @@ awaitable<void> chart_home::ask_values(fleet_object p) {
 
 // -- members
 
-std::optional<units::hold> chart_home::waits_for_others(const fleet_object& p,
-                                                        const std::string& cluster) {
+std::vector<needed_chart> chart_home::needs_of(const fleet_object& p, const std::string& cluster,
+                                               std::size_t deep) {
+  std::vector<needed_chart> out;
+  if (deep > chart_spec::most_dependencies) return out;
+  k8s::cluster* on = options_.fleet->find(cluster);
   for (const std::string& name : p.chart.depends_on) {
+    needed_chart n{name, needed_chart::state::not_ready, {}};
     const fleet_object* other = find_object({p.meta.ns.str(), name});
     if (!other)
-      return units::held(hold_code::depends_on, cluster, "FleetChart " + name + " is not there");
-    k8s::cluster* on = options_.fleet->find(cluster);
-    if (!on || !other->clusters.chooses(cluster, on->labels()))
-      return units::held(hold_code::depends_on, cluster,
-                         "FleetChart " + name + ", which it needs, is not for this cluster");
-    chart_members* part = charts_on(cluster);
-    const chart_members::seen is = part ? part->look(*other) : chart_members::seen();
-    const bool is_done = is.is_noted_for(*other) && is.rests(other->chart.drift);
-    const revision_content* asked = content_of(other->status.digest, *other);
-    const bool is_looked_at = other->status.observed_generation >= other->meta.generation;
-    if (!is_done || !asked || !is_looked_at ||
-        is.note->content != effective_on(*other, *asked, other->status.digest, cluster).digest)
-      return units::held(hold_code::depends_on, cluster,
-                         "FleetChart " + name + ", which it needs, is not ready here");
+      n.is = needed_chart::state::missing;
+    else if (!on || !other->clusters.chooses(cluster, on->labels()))
+      n.is = needed_chart::state::not_meant;
+    else if (!is_granted(*other, *on))
+      n.is = needed_chart::state::not_granted;
+    else if (const chart_members* part = charts_on(cluster))
+      n.is = state_of_needed(*other, part->look(*other), cluster);
+    if (n.is == needed_chart::state::not_ready) n.needs = needs_of(*other, cluster, deep + 1);
+    out.push_back(std::move(n));
   }
-  return std::nullopt;
+  return out;
 }
 
-/// What it needs there comes only when a person acts.
-bool chart_home::is_hopeless(const fleet_object& p, const std::string& cluster, std::size_t deep) {
-  if (deep > chart_spec::most_dependencies) return true;  // a cycle
-  k8s::cluster* on = options_.fleet->find(cluster);
-  return std::ranges::any_of(p.chart.depends_on, [&](const std::string& name) {
-    const fleet_object* other = find_object({p.meta.ns.str(), name});
-    if (!other || !on || !other->clusters.chooses(cluster, on->labels())) return true;
-    chart_members* part = charts_on(cluster);
-    if (!part) return false;
-    const chart_members::seen is = part->look(*other);
-    return (is.is_known && is.is_foreign_to(*other) && !other->adopts_on(cluster)) ||
-           is_hopeless(*other, cluster, deep + 1);
-  });
+needed_chart::state chart_home::state_of_needed(const fleet_object& other,
+                                                const chart_members::seen& is,
+                                                const std::string& cluster) {
+  if (is.is_known && is.is_foreign_to(other) && !other.adopts_on(cluster))
+    return needed_chart::state::foreign;
+  const revision_content* asked = content_of(other.status.digest, other);
+  const bool is_looked_at = other.status.observed_generation >= other.meta.generation;
+  const bool is_ready =
+      asked && is_looked_at && is.is_noted_for(other) && is.rests(other.chart.drift) &&
+      is.note->content == effective_on(other, *asked, other.status.digest, cluster).digest;
+  return is_ready ? needed_chart::state::ready : needed_chart::state::not_ready;
 }
 
 member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
@@ -415,8 +412,10 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
     is.stuck = units::held(hold_code::values_refused, is.cluster, wanted.problem);
   else if (wanted.hold)
     is.policy = wanted.hold;
-  else
-    (is_hopeless(p, is.cluster) ? is.stuck : is.needs) = waits_for_others(p, is.cluster);
+  else {
+    needs_verdict needs = judge_needs(is.cluster, needs_of(p, is.cluster));
+    (needs.is_stuck ? is.stuck : is.needs) = std::move(needs.hold);
+  }
   const revision_content* before = content_of(at.world.proven, p);
   const std::string proven =
       before ? effective_on(p, *before, at.world.proven, is.cluster).digest : std::string();
@@ -531,7 +530,8 @@ bool chart_home::asks_for(const chart_order& o, const std::string& cluster) {
   if (o.digest == p->status.proven_digest) return true;
   const k8s::condition* halted = k8s::find_condition(p->status.conditions, fleet_condition::halted);
   if (halted && halted->is_true()) return false;
-  if (o.digest != content_wanted(*p).digest() || waits_for_others(*p, cluster)) return false;
+  if (o.digest != content_wanted(*p).digest()) return false;
+  if (judge_needs(cluster, needs_of(*p, cluster)).hold) return false;
   std::size_t all = 0, begun = 0;
   for (k8s::cluster* c : options_.fleet->clusters()) {
     all += p->clusters.chooses(c->name(), c->labels());

@@ -2,6 +2,7 @@
 
 #include "fleetwide/charts/chart_content.hpp"
 #include "fleetwide/charts/chart_members.hpp"
+#include "fleetwide/charts/needs.hpp"
 #include "fleetwide/charts/values_objects.hpp"
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/fleet_chart.hpp"
@@ -83,8 +84,10 @@ private:
                             const std::string& digest, const std::string& cluster);
   const effective& effective_on(const fleet_object& p, const revision_content& c,
                                 const std::string& digest, const std::string& cluster);
-  bool is_hopeless(const fleet_object& p, const std::string& cluster, std::size_t deep = 0);
-  std::optional<units::hold> waits_for_others(const fleet_object& p, const std::string& cluster);
+  std::vector<needed_chart> needs_of(const fleet_object& p, const std::string& cluster,
+                                     std::size_t deep = 0);
+  needed_chart::state state_of_needed(const fleet_object& other, const chart_members::seen& is,
+                                      const std::string& cluster);
   chart_order order_for(const fleet_object& p, const revision_content& c, const std::string& digest,
                         std::int64_t number, const std::string& cluster);
 

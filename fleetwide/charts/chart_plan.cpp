@@ -86,9 +86,7 @@ private:
     if (why == waits_for::braked || why == waits_for::speed_limit)
       out_.hold->asked_again = w_.braked->asked_again;
   }
-  bool has_pending() const {
-    return w_.release && helm::release::is_pending(w_.release->state);
-  }
+  bool has_pending() const { return w_.release && helm::release::is_pending(w_.release->state); }
   std::string taken_back() const {
     const bool is_back = !is_there() || w_.release->state == status::deployed;
     return is_back ? "the operation failed and was taken back"

@@ -195,7 +195,7 @@ private:
   ending give_up(std::string_view why);
   ending judge_silence(std::shared_ptr<stream_run> stream);
   reactor::steady_time next_look(const stream_run& stream) const;
-  reactor::steady_time question_due(const stream_run& stream, reactor::steady_time last) const;
+  reactor::steady_time question_due(reactor::steady_time last) const;
   reactor::nanoseconds rest_of_lull(const stream_run& stream) const;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);
@@ -224,7 +224,9 @@ private:
   reactor::steady_time told_left_out_{};
   bool mattered_ = false;
   attention attention_ = attention::none;
-  reactor::steady_time heard_{};  // the last byte of a stream
+  // The last byte of a stream. A balancer may end one that is silent before long, so the next one's
+  // beginning is no sign of life.
+  reactor::steady_time heard_{};
   reactor::steady_time attended_since_{};
   /// A version that the server has named and the stream has not come to, and when it was asked.
   struct named_version {

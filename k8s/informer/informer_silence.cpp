@@ -52,21 +52,24 @@ steady_time informer_base::next_look(const stream_run& stream) const {
                      stream.opened + limits.list_allowance(stream.bytes), stream.ends_by});
   if (stream.probing || stream.ahead) return std::max(stream.looked, stream.probed) + probe_poll;
   const steady_time last = std::max(api_.newest().asked, stream.probed);
-  steady_time look = question_due(stream, last);
+  steady_time look = question_due(last);
   if (attention_ == attention::close && api_.newest().place)
     look = std::max(look, std::min(*api_.newest().place, last + limits.longest_place));
+  // What the server answered to another informer proves this view as well.
+  if (attention_ == attention::none && api_.newest().asked > considered_)
+    look = std::min(look, current_.at() + limits.rest_silence);
   if (target_) look = std::min(look, target_->asked + limits.of(attention_).reached_in);
   look = std::max({look, stream.opened + probe_poll, stream.looked + probe_poll});
   return std::min(look, stream.ends_by);
 }
 
 /// When the server is asked for its version, which it was last at `last`.
-steady_time informer_base::question_due(const stream_run& stream, steady_time last) const {
+steady_time informer_base::question_due(steady_time last) const {
   const steady_time due = last + limits().of(attention_).named_every;
   if (attention_ == attention::close) return due;
   // A right that was taken away may be given back.
   if (last_error_) return last + limits().longest_place;
-  return std::min(due, std::max(last, stream.last_byte) + limits().rest_silence);
+  return std::min(due, std::max(last, heard_) + limits().rest_silence);
 }
 
 /// The followed version became newer: it may have come to what the server named.
@@ -197,7 +200,7 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   const bool contradicts = !newest.version.empty() && newest.by != this && moved_ < newest.asked &&
                            resource_version(newest.version) < watch_.version();
   const steady_time last = contradicts ? stream->probed : std::max(newest.asked, stream->probed);
-  if (now >= question_due(*stream, last)) {
+  if (now >= question_due(last)) {
     if (!contradicts && newest.asking && now - newest.asking_since < limits().probe_patience)
       return nullptr;
     if (may_ask(last)) ask_beside(stream);

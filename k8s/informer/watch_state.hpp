@@ -75,9 +75,10 @@ struct watch_limits {
     return of(how).named_every + of(how).reached_in + probe_patience + 1s;
   }
   /// At rest, one of which nothing came for so long: its bookmarks are overdue, and it did not come
-  /// to what the server was asked for then.
+  /// to what the server was asked for then. Of a stream that has none a question is answered by a
+  /// second watch; the next question follows that, and so does its answer.
   reactor::nanoseconds silent_after() const {
-    return rest_silence + unattended.reached_in + probe_patience + 1s;
+    return rest_silence + 2 * (unattended.reached_in + probe_patience) + 1s;
   }
   /// How long a page may have taken when it has come to `bytes`.
   reactor::nanoseconds list_allowance(std::uint64_t bytes) const {

@@ -1,5 +1,6 @@
 // Each rule of the planner of waves over clusters is there because worlds at random find out when
 // it is gone (tests/simulation/mutants.cmake).
+#include "tests/fleetwide/charts/two_charts.hpp"
 #include "tests/fleetwide/worlds.hpp"
 #include "tests/simulation/safety_rules.hpp"
 
@@ -62,6 +63,34 @@ INSTANTIATE_TEST_SUITE_P(
       std::ranges::replace(name, ' ', '_');
       return name;
     });
+
+/// The same of two charts of which one needs the other.
+std::pair<int, std::string> first_broken_of_two(int worlds) {
+  std::mt19937 random(44);
+  for (int i = 1; i <= worlds; ++i)
+    if (std::string rule = two_charts(random).run(); !rule.empty()) return {i, rule};
+  return {0, ""};
+}
+
+class TwoCharts : public FleetMutant {};
+
+TEST_P(TwoCharts, TellThatARuleIsGone) {
+  mutants::broken = GetParam().rule;
+  const auto [world, rule] = first_broken_of_two(2'000);
+  EXPECT_GT(world, 0) << "not found";
+  EXPECT_NE(rule.find(GetParam().finding), std::string::npos) << rule;
+  mutants::broken.reset();
+  EXPECT_EQ(first_broken_of_two(2'000).second, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OneRuleLess, TwoCharts,
+    ::testing::Values(
+        fleet_mutant{"what_is_needed", mutants::rule::fleet_needs, "without base"},
+        fleet_mutant{"what_cannot_come", mutants::rule::fleet_stuck, "without base"},
+        fleet_mutant{"what_is_on_its_way", mutants::rule::needs_ready, "without base"},
+        fleet_mutant{"what_a_person_mends", mutants::rule::needs_person, "never gets app"}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace fleetwide::testing

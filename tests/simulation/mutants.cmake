@@ -143,6 +143,11 @@ mutate(${fleet} [[if (!takes_part(i) || of(i).seen != member::sight::seen) conti
   [[if (!takes_part(i) || (of(i).seen != member::sight::seen && @fleet_unseen@)) continue;
       if (!is_due(i)]])
 mutate(${fleet} [[of(i).since < *w_.retry;]] [[(of(i).since < *w_.retry || !@fleet_retry@);]])
+mutate(${fleet} [[if (of(i).needs) {]] [[if (of(i).needs && @fleet_needs@) {]])
+mutate(${fleet} [[if (of(i).stuck && !has_wanted(i)) return false;]] [[if (of(i).stuck && !has_wanted(i) && @fleet_stuck@) return false;]])
+set(needs fleetwide/charts/needs.cpp)
+mutate(${needs} [[return n.is != state::ready;]] [[return n.is != state::ready && (n.is != state::not_ready || @needs_ready@);]])
+mutate(${needs} [[return n.is != state::not_ready ||]] [[return (n.is != state::not_ready && @needs_person@) ||]])
 set(chart fleetwide/charts/chart_plan.cpp)
 mutate(${chart} [[if (!o_.is_begun()) return]] [[if (!o_.noted || (!o_.is_begun() && @chart_note@)) return]])
 mutate(${chart} [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts)]] [[if (o_.noted && !o_.is_mine(o_.noted) && !o_.adopts && @chart_claim@)]])

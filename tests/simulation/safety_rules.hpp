@@ -56,6 +56,11 @@ enum class rule : std::uint8_t {
   fleet_leave,   // what is removed goes wave by wave
   fleet_unseen,  // nobody is written who cannot be seen
   fleet_retry,   // who failed is tried again once
+  fleet_needs,   // what a chart needs is ready first
+  fleet_stuck,   // where that cannot come by itself, nothing begins and no wave waits
+  // of what a FleetChart needs
+  needs_ready,   // what is on its way is not ready
+  needs_person,  // what only a person can mend is told apart
   // of one release of a FleetChart
   chart_note,     // what it is to have is noted before anything is done
   chart_claim,    // a release that is noted for another object is left alone
