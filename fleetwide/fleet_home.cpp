@@ -222,7 +222,9 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
     co_return k8s::await_change();
   }
   fleet_look at = co_await look_and_ask(p);
-  if (!on_.is_live()) co_return k8s::requeue_after(not_live_retry);
+  // Clusters that left while the process stops are none of an object's business.
+  if (!on_.is_live() || !options_.fleet->is_discovered())
+    co_return k8s::requeue_after(not_live_retry);
   if (!at.unknown.empty()) {
     // A start is no news for an object whose status was told before.
     if (at.is_read && p.status.revision > 0) co_return k8s::requeue_after(unknown_retry);
