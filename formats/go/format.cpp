@@ -508,6 +508,7 @@ void printer::argument(const value& v, char32_t verb, int depth) {
       text(v.type_name(), 's', v, false);
     return;
   }
+  if (verb == 'w' && depth == 0 && !v.is_nil()) return bad_verb(verb, v);  // for errors alone
   switch (v.kind()) {
     case type::nil:
       if (depth > 0) {

@@ -156,6 +156,7 @@ std::string unicode_name(char32_t r) {
 }
 
 std::string format_float(double d, char format, int bits) {
+  if (bits == 32) d = static_cast<float>(d);  // may become infinite
   if (std::isnan(d)) return "NaN";
   if (std::isinf(d)) return d > 0 ? "+Inf" : "-Inf";
   char buffer[64];

@@ -17,6 +17,8 @@ constexpr std::uint64_t steps_per_pattern = 5'000, steps_per_pattern_byte = 50;
 constexpr std::uint64_t bytes_per_step = 32, instructions_per_step = 1'024;
 constexpr std::uint64_t most_in_one_go = std::uint64_t{1} << 27;
 
+constexpr std::string_view no_escape = "\\y";  // to RE2
+
 }  // namespace
 
 void count_pattern(std::size_t bytes) {
@@ -31,6 +33,20 @@ void count_match(const RE2& re, std::size_t bytes) {
                             " bytes is too long for a regular expression of " +
                             std::to_string(size) + " instructions");
   count_steps(1 + bytes / bytes_per_step + bytes * size / instructions_per_step);
+}
+
+bool find_match(const RE2& re, std::string_view text, std::size_t from, re2::StringPiece* groups,
+                int count) {
+  const auto inside = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  while (re.Match({text.data(), text.size()}, from, text.size(), RE2::UNANCHORED, groups, count)) {
+    const auto at = static_cast<std::size_t>(groups[0].data() - text.data());
+    if (!groups[0].empty() || !inside(at)) return true;
+    count_steps(1);
+    for (from = at + 1; inside(from);) ++from;
+  }
+  return false;
 }
 
 regex_text::regex_text(std::string_view given) : given_(given) {
@@ -68,6 +84,11 @@ std::string regex_for_re2(std::string_view pattern) {
     if (rest.starts_with("\\Q")) {
       const auto end = rest.find("\\E");
       whole = end == rest.npos ? rest.size() : end + 2;
+    } else if (rest.starts_with("\\C")) {
+      // RE2's byte, which may be a part of a character. Go has no such escape.
+      out += no_escape;
+      at += 2;
+      continue;
     } else if (rest[0] == '\\') {
       whole = std::min<std::size_t>(2, rest.size());
     } else if (rest[0] == '[') {
@@ -123,6 +144,7 @@ std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   if (re.error_code() == RE2::ErrorTrailingBackslash) argument = "";
   // The group as it was written.
   const auto altered = [&] { return pattern.find(argument) == pattern.npos; };
+  if (argument == no_escape && altered()) argument = "\\C";
   if (argument.starts_with("(?P<-") && altered()) argument.erase(4, 1);
   if (argument.starts_with("(?P<") && altered()) argument.erase(2, 1);
   return std::string("error parsing regexp: ") + what + ": `" + argument + "`";
@@ -145,10 +167,12 @@ std::shared_ptr<const regex> regex::compile(std::string_view source, std::string
   return made;
 }
 
-bool regex::found_in(std::string_view text) const {
+std::optional<std::size_t> regex::place_in(std::string_view text) const {
   const regex_text t(text);
   count_match(*compiled_, t.seen().size());
-  return RE2::PartialMatch(re2::StringPiece(t.seen().data(), t.seen().size()), *compiled_);
+  re2::StringPiece whole;
+  if (!find_match(*compiled_, t.seen(), 0, &whole, 1)) return std::nullopt;
+  return static_cast<std::size_t>(t.given({whole.data(), whole.size()}).data() - text.data());
 }
 
 const std::string& regex::source() const noexcept {

@@ -3,13 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace re2 {
 class RE2;
-}
+class StringPiece;
+}  // namespace re2
 
 namespace formats {
 
@@ -27,6 +29,11 @@ inline constexpr std::int64_t expression_bytes = 2 << 20;
 /// Errors   std::length_error, also for a text that is too long for so large an expression.
 void count_pattern(std::size_t bytes);
 void count_match(const re2::RE2& re, std::size_t bytes);
+
+/// The first match at or behind `from` and its groups, of which there must be one or more. As for Go,
+/// no match is between the bytes of one character: RE2 finds an empty one there, by \B.
+bool find_match(const re2::RE2& re, std::string_view text, std::size_t from,
+                re2::StringPiece* groups, int count);
 
 /// A text as Go's expressions see it, for which each byte that is no UTF-8 is U+FFFD. Views the
 /// text that it was made of.
@@ -51,7 +58,9 @@ public:
   /// Null for what is none; `why` says so in Go's words.
   static std::shared_ptr<const regex> compile(std::string_view source, std::string* why = nullptr);
   /// True when it is found anywhere in `text`.
-  bool found_in(std::string_view text) const;
+  bool found_in(std::string_view text) const { return place_in(text).has_value(); }
+  /// The byte at which its first match begins.
+  std::optional<std::size_t> place_in(std::string_view text) const;
   const std::string& source() const noexcept;
 
 private:

@@ -559,7 +559,7 @@ outcome<go_time> parse_time(std::string_view whole_layout, std::string_view whol
         for (int i = 0;
              i < 2 && part.what == word::under_year_day && !text.empty() && text[0] == ' '; ++i)
           text.remove_prefix(1);
-        ok = number(1, 3, year_day);
+        ok = number(part.what == word::zero_year_day ? 3 : 1, 3, year_day);
         break;
       case word::hour:
         ok = number(1, 2, hour);

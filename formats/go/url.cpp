@@ -233,19 +233,21 @@ url parse_reference(std::string_view s) {
 }  // namespace
 
 url parse_url(const std::string& given) {
-  std::string_view s = given;
-  std::string fragment;
-  if (auto hash = s.find('#'); hash != s.npos) {
-    fragment = s.substr(hash + 1);
-    s = s.substr(0, hash);
-  }
-  try {
-    auto u = parse_reference(s);
-    u.fragment = unescape(fragment, url_part::fragment);
-    return u;
-  } catch (const function_error& e) {
-    throw function_error("parse " + quote(given) + ": " + e.what());
-  }
+  const std::string before = given.substr(0, given.find('#'));
+  // What is wrong before the fragment is told without it.
+  const auto naming = [](const std::string& what, const auto& parse) {
+    try {
+      return parse();
+    } catch (const function_error& e) {
+      throw function_error("parse " + quote(what) + ": " + e.what());
+    }
+  };
+  url u = naming(before, [&] { return parse_reference(before); });
+  if (before.size() < given.size())
+    u.fragment = naming(given, [&] {
+      return unescape(std::string_view(given).substr(before.size() + 1), url_part::fragment);
+    });
+  return u;
 }
 
 std::string url_text(const url& u) {

@@ -13,6 +13,7 @@
 #include <yaml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <deque>
 #include <map>
@@ -542,7 +543,7 @@ private:
       default: break;
     }
     // Of several such keys in one map the last is the one that stays.
-    if (late_.empty() && (!odd_map_ || odd_map_ == map)) {
+    if (!odd_map_ || odd_map_ == map) {
       odd_map_ = map;
       odd_key_ = v;
       odd_content_ = &content;
@@ -589,18 +590,24 @@ private:
     if (v.is_string()) return quote(v.text());
     if (v.kind() == type::boolean) return v.boolean() ? "true" : "false";
     if (v.kind() == type::float64) return format_float(v.real());
-    return std::to_string(v.integer());
+    return v.kind() == type::uint64 ? unsigned_syntax(v) : std::to_string(v.integer());
+  }
+  static std::string unsigned_syntax(const value& v) {
+    char digits[16];
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(v.integer()), 16);
+    return "0x" + std::string(digits, end.ptr);
   }
 
 public:
-  /// Found only when the decoded document is turned into JSON, after everything decoded.
+  /// Found only when the decoded document is turned into JSON, after everything decoded: keys first,
+  /// then numbers.
   std::string late() {
-    if (late_.empty() && odd_map_)
-      late_ = "unsupported map key of type: " +
-              std::string(odd_key_.is_nil() ? "%!s(<nil>)" : "uint64") + ", key: " +
-              (odd_key_.is_nil() ? "<nil>" : "0x" + std::to_string(odd_key_.integer())) +
-              ", value: " + go_syntax(*odd_content_, true);
-    return late_;
+    if (!odd_map_) return late_;
+    return "unsupported map key of type: " +
+           std::string(odd_key_.is_nil() ? "%!s(<nil>)" : "uint64") +
+           ", key: " + (odd_key_.is_nil() ? "<nil>" : unsigned_syntax(odd_key_)) +
+           ", value: " + go_syntax(*odd_content_, true);
   }
   /// The opening of the first map or list that lies deeper than JSON may be read; 0 when there is
   /// none.

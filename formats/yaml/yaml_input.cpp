@@ -3,7 +3,10 @@
 #include <yaml.h>
 
 #include <array>
+#include <memory>
+#include <new>
 #include <utility>
+#include <vector>
 
 namespace formats {
 namespace {
@@ -27,6 +30,74 @@ yaml_input::yaml_input(std::string_view all) : given_(all) {
     if (mark_.empty()) return;
     replace(at, byte_order_mark.size(), mark_);
   }
+  spoil_what_go_refuses();
+}
+
+void yaml_input::spoil_what_go_refuses() {
+  const auto all = text();
+  const auto tag_before_comma = [&] {
+    for (std::size_t at = 0; (at = all.find('!', at)) != all.npos; ++at)
+      if (const auto end = all.find_first_of(", \n", at); end != all.npos && all[end] == ',')
+        return true;
+    return false;
+  };
+  if (all.find("\\/") == all.npos && all.find("%YAML") == all.npos && !tag_before_comma()) return;
+  yaml_parser_t scanner;
+  if (!yaml_parser_initialize(&scanner)) throw std::bad_alloc();
+  const std::unique_ptr<yaml_parser_t, decltype(&yaml_parser_delete)> own(&scanner,
+                                                                          &yaml_parser_delete);
+  yaml_parser_set_input_string(&scanner, reinterpret_cast<const unsigned char*>(all.data()),
+                               all.size());
+  std::size_t character = 0, byte = all.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  const auto go_to = [&](const yaml_mark_t& mark) {
+    for (; byte < all.size() && character < mark.index; ++character)
+      while (++byte < all.size() && (static_cast<unsigned char>(all[byte]) & 0xc0) == 0x80) {
+      }
+    return byte;
+  };
+  std::vector<std::pair<std::size_t, std::string_view>> changes;
+  const auto quoted = [&](std::size_t at, std::size_t end) {
+    for (; at + 1 < end; ++at)
+      if (all[at] == '\\' && all[++at] == '/') changes.emplace_back(at, "q");
+  };
+  bool again = false;
+  /// False behind the last token that is as go-yaml has it.
+  const auto look = [&](const yaml_token_t& token) {
+    if (scanner.encoding != YAML_UTF8_ENCODING) return false;
+    if (token.type == YAML_VERSION_DIRECTIVE_TOKEN && token.data.version_directive.minor == 2)
+      changes.emplace_back(go_to(token.end_mark) - 1, "3");
+    if (token.type == YAML_SCALAR_TOKEN &&
+        token.data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE) {
+      const std::size_t begin = go_to(token.start_mark);
+      quoted(begin, go_to(token.end_mark));
+    }
+    if (token.type != YAML_TAG_TOKEN) return true;
+    const std::size_t end = go_to(token.end_mark);
+    again = end < all.size() && all[end] == ',' && mends_ < most_mends;
+    if (again) changes.emplace_back(end, "x");
+    return !again;
+  };
+  bool more = true, scanned = true;
+  while (more) {
+    yaml_token_t token;
+    scanned = yaml_parser_scan(&scanner, &token) != 0;
+    more = scanned && token.type != YAML_STREAM_END_TOKEN && look(token);
+    if (scanned) yaml_token_delete(&token);
+  }
+  if (!scanned) {
+    // What was read before the fault, and where that lies.
+    const auto* waiting = scanner.tokens.head;
+    while (waiting != scanner.tokens.tail && look(*waiting)) ++waiting;
+    if (!again && scanner.context &&
+        scanner.context == std::string_view("while scanning a quoted scalar")) {
+      const std::size_t begin = go_to(scanner.context_mark);
+      if (begin < all.size() && all[begin] == '"') quoted(begin, go_to(scanner.problem_mark));
+    }
+  }
+  for (const auto& [at, by] : changes) replace(at, by.size(), by);
+  if (!again) return;
+  ++mends_;
+  spoil_what_go_refuses();
 }
 
 std::string yaml_input::unused() {
@@ -61,6 +132,7 @@ bool yaml_input::mend(const yaml_parser_t& refused) {
     if (one.empty() || mends_ == most_mends) return false;
     ++mends_;
     replace(at, 1, one);
+    spoil_what_go_refuses();  // the scanner gets further now
     return true;
   };
   if (why == "found unexpected ':'" && here.starts_with(':')) return stand_in(colon_);

@@ -10,9 +10,9 @@ struct yaml_parser_s;  // libyaml's yaml_parser_t
 
 namespace formats {
 
-/// A YAML text as libyaml has to be given it to read what go-yaml's scanner reads. A colon before a
-/// bracket, an escaped apostrophe and a byte order mark inside the text, which libyaml refuses or
-/// drops, are private characters meanwhile; `written` turns them back.
+/// A YAML text as libyaml has to be given it to read what go-yaml's scanner reads, and to refuse what
+/// that refuses. A colon before a bracket, an escaped apostrophe and a byte order mark inside the
+/// text, which libyaml refuses or drops, are private characters meanwhile; `written` turns them back.
 /// Lifetime views the text. What it holds of it, which may be a kubeconfig, is wiped.
 class yaml_input {
 public:
@@ -29,6 +29,10 @@ public:
 
 private:
   void replace(std::size_t at, std::size_t size, std::string_view by);
+  /// Changes the escape \/ and the version 1.2, which libyaml takes and go-yaml does not, to some
+  /// that libyaml refuses in go-yaml's words, and the comma of a tag between brackets, which
+  /// belongs to the tag there, to a letter.
+  void spoil_what_go_refuses();
   std::size_t byte_of(std::size_t character) const;
   /// A private character that is not in the text.
   std::string unused();

@@ -78,6 +78,9 @@ struct metadata {
   std::map<std::string, std::string> annotations;
   bool deprecated = false;
   bool has_annotations = false;
+  /// `dependencies` is a list, which may be empty. Helm works on an empty one: conditions of charts
+  /// below charts that nobody declared count then.
+  bool has_dependencies = false;
 };
 
 struct locked_dependency {

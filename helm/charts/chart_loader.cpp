@@ -161,6 +161,7 @@ problem decode_metadata(const value& v, metadata& m) {
   }
   d.text("kubeVersion", m.kube_version);
   decode_structs(d, "dependencies", "Dependency", m.dependencies, decode_dependency);
+  if (d.find("dependencies")) m.has_dependencies = true;
   d.text("type", m.type);
   return d.failure;
 }

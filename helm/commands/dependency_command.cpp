@@ -21,7 +21,7 @@ outcome<std::string> listed(const std::string& path, std::size_t width) {
   auto c = load_chart(path, ignored);
   if (!c) return c.error();
   const auto& dependencies = (*c)->meta.dependencies;
-  if (dependencies.empty())
+  if (!(*c)->meta.has_dependencies)
     return "WARNING: no dependencies at " + clean_path(path + "/charts") + "\n";
   go_table table(width);
   table.row({"NAME", "VERSION", "REPOSITORY", "STATUS"});

@@ -90,14 +90,13 @@ void each_match(const RE2& re, const regex_text& in, std::int64_t limit, Found f
   int groups = re.NumberOfCapturingGroups() + 1;
   std::vector<re2::StringPiece> m(static_cast<std::size_t>(groups));
   std::vector<std::string_view> parts;
-  re2::StringPiece text(s.data(), s.size());
   std::size_t at = 0;
   std::ptrdiff_t previous_end = -1;
   count_match(re, s.size());
   const reach far = reach_of(re.pattern());
   std::int64_t count = 0;
   while ((limit < 0 || count < limit) && at <= s.size()) {
-    if (!re.Match(text, at, s.size(), RE2::UNANCHORED, m.data(), groups)) {
+    if (!find_match(re, s, at, m.data(), groups)) {
       count_steps((s.size() - at) / bytes_per_step);
       break;
     }
@@ -135,14 +134,15 @@ value f_find(executor& e, args a) {
   const auto t = looked_through(e, a[1].text());
   const std::string_view s = t.seen();
   count_match(re, s.size());
-  if (!re.Match({s.data(), s.size()}, 0, s.size(), RE2::UNANCHORED, &m, 1)) return "";
+  if (!find_match(re, s, 0, &m, 1)) return "";
   return std::string(t.given({m.data(), m.size()}));
 }
 
 bool matches(executor& e, const RE2& re, const std::string& text) {
   const auto t = looked_through(e, text);
   count_match(re, t.seen().size());
-  return RE2::PartialMatch({t.seen().data(), t.seen().size()}, re);
+  re2::StringPiece whole;
+  return find_match(re, t.seen(), 0, &whole, 1);
 }
 value f_match(executor& e, args a) {
   const auto& c = compile(e, a[0].text());

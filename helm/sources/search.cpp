@@ -1,11 +1,11 @@
 #include "helm/sources/search.hpp"
 
+#include "formats/go/regex.hpp"
 #include "formats/semver.hpp"
 #include "helm/go.hpp"
 
-#include <re2/re2.h>
-
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -16,12 +16,8 @@ namespace {
 constexpr char part_end = '\v';
 
 std::optional<std::size_t> position(const std::string& text, const search_options& o,
-                                    const RE2* expression) {
-  if (expression) {
-    re2::StringPiece where;
-    if (!expression->Match(text, 0, text.size(), RE2::UNANCHORED, &where, 1)) return std::nullopt;
-    return static_cast<std::size_t>(where.data() - text.data());
-  }
+                                    const regex* expression) {
+  if (expression) return expression->place_in(text);
   const auto at = lower(text).find(lower(o.term));
   return at == std::string::npos ? std::nullopt : std::optional(at);
 }
@@ -43,12 +39,11 @@ void search_index::add(const std::string& repository, const repository_index& in
 }
 
 outcome<std::vector<search_hit>> search_index::find(const search_options& o) const {
-  std::unique_ptr<RE2> expression;
+  std::shared_ptr<const regex> expression;
   if (o.regular_expression && !o.term.empty()) {
-    RE2::Options quiet;
-    quiet.set_log_errors(false);
-    expression = std::make_unique<RE2>(o.term, quiet);
-    if (!expression->ok()) return problem{"error parsing regexp: " + expression->error()};
+    std::string why;
+    expression = regex::compile(o.term, &why);
+    if (!expression) return problem{why};
   }
   struct ranked {
     search_hit hit;

@@ -36,7 +36,7 @@ public:
   explicit processor(const warning_sink& warn) : warn_(warn) {}
 
   outcome<bool> enable(chart& c, const value& user, const std::string& path) {
-    if (c.meta.dependencies.empty()) return true;
+    if (!c.meta.has_dependencies) return true;
     std::vector<chart_ptr> kept;
     for (const auto& loaded : c.dependencies) {
       count_steps(c.meta.dependencies.size());
@@ -137,7 +137,7 @@ public:
         }
         coalesce_tables(imported, wrapped, nulls::keep, "", warn_);
       }
-      if (!shown.empty()) d->import_values = value(std::move(shown));
+      d->import_values = shown.empty() ? value() : value(std::move(shown));
     }
     // What is imported ranks below the parent's own defaults, with whose tables it shares some.
     if (imported.size() > 0) {

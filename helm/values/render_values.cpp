@@ -7,8 +7,7 @@ namespace helm {
 
 outcome<value> values_to_render(chart& tree, const value& user, schema_check check,
                                 const warning_sink& warn) {
-  if (auto done = process_dependencies(tree, user, warn); !done)
-    return problem{"chart dependencies processing failed: " + done.error().text};
+  if (auto done = process_dependencies(tree, user, warn); !done) return done.error();
   auto values = coalesce_values(tree, user, nulls::remove, warn);
   if (!values || check == schema_check::skipped) return values;
   if (auto valid = check_schemas(tree, *values); !valid) return valid.error();

@@ -40,6 +40,21 @@ TEST(Regex, SaysInGosWordsWhatItCannotRead) {
   }
 }
 
+// RE2 counts bytes here.
+TEST(Regex, MatchesNothingBetweenTheBytesOfACharacter) {
+  EXPECT_FALSE(matches("\\B", "a\u00e9a"));
+  EXPECT_FALSE(matches("\\B$|a\\B", "a\u20aca"));
+  EXPECT_TRUE(matches("\\B", "\u00e9"));
+  EXPECT_EQ(regex::compile("\\Bb?")->place_in("a\u00e9\u20acb"), 3u);
+  EXPECT_EQ(regex::compile("\\B")->place_in("a\xe2\x82"), 2u);
+  for (const char* byte : {"\\C", "a|\\C+", "x\\C(\u00e9)"}) {
+    std::string why;
+    EXPECT_FALSE(regex::compile(byte, &why)) << byte;
+    EXPECT_EQ(why, "error parsing regexp: invalid escape sequence: `\\C`");
+  }
+  EXPECT_TRUE(matches("^\\Q\\C\\E$", "\\C"));
+}
+
 TEST(Regex, TakesLinearTimeOnLongTexts) {
   auto p = regex::compile("^(a*)*$");
   ASSERT_TRUE(p);

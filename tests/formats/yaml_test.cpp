@@ -401,12 +401,68 @@ TEST(YamlReaders, TakeWhatGoYamlsScannerTakes) {
   EXPECT_EQ(read_go_yaml("[a:[b]]").error().text, "yaml: did not find expected ',' or ']'");
   EXPECT_EQ(read_go_yaml("[a: b?c]").error().text, "yaml: did not find expected ',' or ']'");
   EXPECT_EQ(read_go_yaml("[{a: b?c}]").error().text, "yaml: did not find expected ',' or '}'");
-  // A tag that says nothing, with a bracket in it.
+  // A tag that says nothing, with a bracket or a comma in it.
   EXPECT_EQ(*write_json(*read_go_yaml("a: !f]o b\nc: !![d e\n")), R"({"a":"b","c":"e"})");
+  EXPECT_EQ(*write_json(*read_go_yaml("[!x, b, !y,z c, !!int, '1', {!, d: e}]")),
+            R"(["b","c","1",{"d":"e"}])");
   // Each costs another reading; one text may have so many and no more.
   std::string many = "[";
   for (int i = 0; i < 101; ++i) many += "a:,";
   EXPECT_EQ(read_go_yaml(many + "]").error().text, "yaml: found unexpected ':'");
+}
+
+// libyaml takes these. Where the same letters stand for themselves, they are read.
+TEST(YamlReaders, RefuseWhatGoYamlsScannerRefuses) {
+  const std::pair<std::string, std::string> rows[] = {
+      {R"("\/")", "yaml: found unknown escape character"},
+      {"a: 1\nb: [x, \"http:\\/\\/y\"]\n", "yaml: line 2: found unknown escape character"},
+      {"{a:, \"\\/\": 1}", "yaml: found unknown escape character"},
+      {"\ufeff# é\né: \"é\n  \\/\"\n", "yaml: line 3: found unknown escape character"},
+      {"%YAML 1.2\n---\na: b\n", "yaml: found incompatible YAML document"},
+      {"- [a, \"\\/\", &é ':a']\n", "yaml: found unknown escape character"},
+      {"a: \"x\n  \\/\n c\n", "yaml: line 2: found unknown escape character"},
+      {"{a: !, b: 1}", "yaml: did not find expected ',' or '}'"},
+      {"- [!!str, 1,\n  !x, b: c, \"\\/\"]\n", "yaml: line 2: found unknown escape character"},
+      {"# c\n\n%YAML 1.02\n---\na: b\n", "yaml: line 2: found incompatible YAML document"},
+  };
+  for (const auto& [text, why] : rows) {
+    const auto v = read_go_yaml(text);
+    ASSERT_FALSE(v) << text;
+    EXPECT_EQ(v.error().text, why) << text;
+    EXPECT_FALSE(parse_kubernetes_documents(text, "t")) << text;
+  }
+  const std::pair<std::string, std::string> taken[] = {
+      {R"(a: '\/')", R"({"a":"\\/"})"},
+      {R"(a: \/ "\/")", R"({"a":"\\/ \"\\/\""})"},
+      {R"(a: "\\/")", R"({"a":"\\/"})"},
+      {"a: |\n  \"\\/\"\n  %YAML 1.2\n", R"({"a":"\"\\/\"\n%YAML 1.2\n"})"},
+      {"%YAML 1.1\n---\na: '%YAML 1.2'\n", R"({"a":"%YAML 1.2"})"},
+  };
+  for (const auto& [text, is] : taken) {
+    EXPECT_EQ(as_json(text), is) << text;
+    const auto v = read_go_yaml(text, yaml_numbers::typed);
+    ASSERT_TRUE(v) << text << v.error().text;
+    EXPECT_EQ(*write_json(*v), is) << text;
+  }
+}
+
+TEST(YamlReaders, ShowKeysThatJsonHasNoTextFor) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"9999999999999999999: a",
+       "unsupported map key of type: uint64, key: 0x8ac7230489e7ffff, "
+       "value: \"a\""},
+      {"? [18446744073709551615]\n: a",
+       "yaml: invalid map key: []interface {}{0xffffffffffffffff}"},
+      {"~: .nan", "unsupported map key of type: %!s(<nil>), key: <nil>, value: NaN"},
+      {"a: .inf\n~: b", "unsupported map key of type: %!s(<nil>), key: <nil>, value: \"b\""},
+  };
+  for (const auto& [text, why] : rows) {
+    const auto v = read_go_yaml(text);
+    ASSERT_FALSE(v) << text;
+    EXPECT_EQ(v.error().text, why) << text;
+  }
+  EXPECT_EQ(*write_json(*read_go_yaml("1e40: a\n-3.5e38: b\n3.4e38: c\n")),
+            R"({"-.inf":"b",".inf":"a","3.4e+38":"c"})");
 }
 
 // Each difference that there is: the reader of what may be secret takes less.

@@ -8,6 +8,7 @@
 #include "helm/schema/schema.hpp"
 #include "helm/template/function.hpp"
 #include "helm/template/parser.hpp"
+#include "helm/values/render_values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -93,6 +94,79 @@ TEST(ChartLoading, TurnsNumbersIntoTextWhereTextBelongs) {
   EXPECT_EQ(c->meta.version, "1.2");
   EXPECT_EQ(c->meta.app_version, "1.1");
   EXPECT_EQ(c->meta.api_version, "v1");
+}
+
+// Where Chart.yaml has a list of dependencies, an empty one as well, conditions below charts that it
+// does not name count, and the values are laid over each other once more.
+TEST(ChartDependencies, CountBelowChartsThatAnEmptyListDoesNotName) {
+  struct row {
+    const char* declared;
+    std::size_t rendered, warned;
+  };
+  for (const auto& [declared, rendered, warned] :
+       {row{"", 2, 1}, row{"dependencies: null\n", 2, 1}, row{"dependencies: []\n", 1, 2},
+        row{"dependencies: [{name: other, version: 1.0.0, condition: no.no}]\n", 1, 2}}) {
+    auto c =
+        loaded({{"Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n" + std::string(declared)},
+                {"values.yaml", "image: text\ns: {t: {enabled: false}}\n"},
+                {"templates/x.yaml", "x"},
+                {"charts/s/Chart.yaml",
+                 "apiVersion: v2\nname: s\nversion: 1.0.0\ndependencies:\n"
+                 "- {name: t, version: 1.0.0, condition: t.enabled}\n"},
+                {"charts/s/charts/t/Chart.yaml", "apiVersion: v2\nname: t\nversion: 1.0.0\n"},
+                {"charts/s/charts/t/templates/x.yaml", "x"}});
+    std::size_t warnings = 0;
+    auto values = values_to_render(*c, *read_go_yaml_map("image: {tag: x}"), schema_check::done,
+                                   [&](const std::string&) { ++warnings; });
+    ASSERT_TRUE(values) << declared;
+    auto parsed = parsed_chart::parse(c);
+    ASSERT_TRUE(parsed) << declared;
+    auto files = parsed->render(*c, std::move(*values), {}, default_capabilities(), {});
+    ASSERT_TRUE(files) << files.error().text;
+    EXPECT_EQ(files->size(), rendered) << declared;
+    EXPECT_EQ(warnings, warned) << declared;
+  }
+}
+
+// What cannot be imported is none of the imports that templates see.
+TEST(ChartDependencies, ShowTheImportsThatAreSome) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"[]", ""},
+      {"[null]", ""},
+      {"[1, true, null]", ""},
+      {"[2, data]", ",\"import-values\":[{\"child\":\"exports.data\",\"parent\":\".\"}]"},
+  };
+  for (const auto& [imports, shown] : rows) {
+    auto c = loaded({{"Chart.yaml",
+                      "apiVersion: v2\nname: a\nversion: 1.0.0\ndependencies:\n"
+                      "- {name: b, version: '1', import-values: " +
+                          std::string(imports) + "}\n"},
+                     {"templates/x.yaml", "{{ .Chart.Dependencies | toJson }}"},
+                     {"charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n"}});
+    auto values = values_to_render(*c, value(value::map_type{}), schema_check::done, {});
+    ASSERT_TRUE(values) << imports;
+    auto parsed = parsed_chart::parse(c);
+    ASSERT_TRUE(parsed) << imports;
+    auto files = parsed->render(*c, std::move(*values), {}, default_capabilities(), {});
+    ASSERT_TRUE(files) << files.error().text;
+    EXPECT_EQ(files->at("a/templates/x.yaml"),
+              "[{\"name\":\"b\",\"version\":\"1\",\"repository\":\"\",\"enabled\":true" +
+                  std::string(shown) + "}]");
+  }
+}
+
+TEST(ChartDependencies, AreToldAsTheyAreWhenValuesDoNotFit) {
+  for (const auto& [given, why] : {std::pair{"b: 1", "type mismatch on b: %!t(float64=1)"},
+                                   std::pair{"b: x", "type mismatch on b: %!t(string=x)"},
+                                   std::pair{"b: true", "type mismatch on b: true"}}) {
+    auto c = loaded({{"Chart.yaml",
+                      "apiVersion: v2\nname: a\nversion: 1.0.0\ndependencies:\n"
+                      "- {name: b, version: '1'}\n"},
+                     {"charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n"}});
+    auto values = values_to_render(*c, *read_go_yaml_map(given), schema_check::done, {});
+    ASSERT_FALSE(values) << given;
+    EXPECT_EQ(values.error().text, why);
+  }
 }
 
 TEST(ChartIgnore, KeepsHelmsIdeaOfNegation) {

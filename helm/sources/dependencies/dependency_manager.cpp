@@ -385,7 +385,7 @@ awaitable<outcome<bool>> dependency_manager::update() {
 }
 
 awaitable<outcome<bool>> dependency_manager::update(chart_ptr c) {
-  if (c->meta.dependencies.empty()) co_return true;
+  if (!c->meta.has_dependencies) co_return true;
   dependency_list wanted = copy_of(c->meta.dependencies);
   auto names = repository_names(wanted, known_.entries, options_.chart_path);
   if (!names) co_return names.error();

@@ -140,4 +140,29 @@ mustFromJson "[1e400]"
 fromYaml "a: 1e400"
 fromYaml "a: -1e400"
 fromYamlArray "[1e400]"
+urlParse "%zz#f"
+urlParse "//[a]b#"
+urlParse "http://[x]/#f"
+urlParse "http://x/#%zz"
+urlParse "://x#f"
+regexMatch "\\C" "é"
+mustRegexMatch "\\C" "é"
+regexFindAll "a|\\C" "éa" -1
+regexSplit "\\C" "\xe2\x82" 2
+mustRegexSplit "x\\C+" "x\xff" -1
+regexReplaceAll "[\\C]" "a" "b"
+mustRegexReplaceAll "\\Q\\C\\E" "a\\Cb" "-"
+regexReplaceAll "\\B" "éa€" "-"
+regexMatch "\\B" "aéa"
+regexFindAll "\\B.?" "aéa \xe2\x82b" -1
+regexFind "\\Bé?" "aéé"
+regexSplit "\\B" "éé" -1
+printf "%w" 1
+printf "%w" (list 1 "a")
+printf "%+5w" (dict "a" 1)
+printf "%w" nil
+toDate "002 2006" "59 2020"
+mustToDate "002" "60.0"
+mustToDate "2006 002" "2020 045"
+mustToDate "2006 __2" "2020  45"
 '''.strip().split("\n")

@@ -281,5 +281,24 @@ TEST_F(Dependencies, AreListedWithWhatIsWrong) {
             "WARNING: no dependencies at " + path("app/charts") + "\n");
 }
 
+// Helm works on an empty list of dependencies as on any other, and on none not at all.
+TEST_F(Dependencies, AreAListThatMayBeEmpty) {
+  write("app/charts/s/Chart.yaml", "apiVersion: v2\nname: s\nversion: 0.1.0\n");
+  for (const std::string none : {"", "dependencies: null\n", "dependencies:\n"}) {
+    write("app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n" + none);
+    EXPECT_EQ(helm({"dependency", "list", path("app")}).out,
+              "WARNING: no dependencies at " + path("app/charts") + "\n");
+    EXPECT_EQ(helm({"dependency", "update", path("app")}).out, "");
+    EXPECT_FALSE(std::filesystem::exists(path("app/Chart.lock")));
+  }
+  chart("  []\n");
+  EXPECT_EQ(helm({"dependency", "list", path("app")}).out,
+            "NAME\tVERSION\tREPOSITORY\tSTATUS\n\nWARNING: \"" + path("app/charts/s") +
+                "\" is not in Chart.yaml.\n");
+  EXPECT_EQ(helm({"dependency", "update", path("app")}).out,
+            "Saving 0 charts\nDeleting outdated charts\n");
+  EXPECT_TRUE(std::filesystem::exists(path("app/Chart.lock")));
+}
+
 }  // namespace
 }  // namespace helm::sources
