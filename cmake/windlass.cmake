@@ -38,14 +38,15 @@ function(windlass_often_run name)
   endforeach()
 endfunction()
 
-# windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,
+# windlass_tests(<name> LIBS ... SOURCES ... [COST n]): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,
 # so that `./dev test <part of name>` runs a program. A line that begins with "## " is shown by ./dev after the run.
-# A test that cannot run in a sandbox without peers carries LABELS live. One that takes an hour hangs and is ended: the longest
+# A test that cannot run in a sandbox without peers carries LABELS live. Tests of a higher COST begin first, so that none that takes
+# long is alone at the end; where ctest has seen them before it knows better. One that takes an hour hangs and is ended: the longest
 # takes two minutes on a quiet machine, and a busy one must not decide the verdict. The release preset neither optimises what is
 # only a test nor describes it to a debugger, as the dev preset does: that is half of its compile time.
 set(windlass_test_timeout 3600)
 function(windlass_tests name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS;LABELS;COST" ${ARGN})
   set(everywhere reactor Boost::json GTest::gmock GTest::gtest_main)
   set(options -pthread $<$<CONFIG:Release>:-O0> $<$<CONFIG:Release>:-g0>)
   add_executable(${name} ${arg_SOURCES})
@@ -55,8 +56,11 @@ function(windlass_tests name)
     HEADERS ${windlass_standard_headers} ${windlass_coroutine_headers} <boost/json.hpp> <gtest/gtest.h> <gmock/gmock.h>)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE WINDLASS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WINDLASS_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(arg_COST)
+    list(PREPEND arg_COST COST)
+  endif()
   include(GoogleTest)
-  gtest_discover_tests(${name} TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300 PROPERTIES TIMEOUT ${windlass_test_timeout} LABELS "${arg_LABELS}")
+  gtest_discover_tests(${name} TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300 PROPERTIES TIMEOUT ${windlass_test_timeout} ${arg_COST} LABELS "${arg_LABELS}")
 endfunction()
 
 # windlass_live(<name> COMMAND … TIMEOUT seconds [NO_CLUSTER | OWN_CLUSTER | TWO_CLUSTERS]): a test of `./dev live`, beside the API

@@ -13,6 +13,8 @@ fn main() {
     let compiler = std::env::var("RUSTC").unwrap_or("rustc".into());
     let said = std::process::Command::new(compiler).arg("--version").output();
     let said = said.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
-    println!("cargo:rustc-env=COMPILER={}", said.unwrap_or("rustc".into()));
+    let level = std::env::var("OPT_LEVEL").unwrap_or_default();
+    let how = if level == "0" { ", not optimised" } else { "" };
+    println!("cargo:rustc-env=COMPILER={}{how}", said.unwrap_or("rustc".into()));
     println!("cargo:rerun-if-changed=Cargo.lock");
 }
