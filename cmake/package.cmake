@@ -28,8 +28,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Trust, the zones of templates, and nsenter for the daemon in its pod.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "ca-certificates, tzdata, util-linux")
-# For `windlass helm verify` and `package --sign`.
+# Trust, the zones of templates, nsenter for the daemon in its pod, and gpg for the signatures of charts.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "ca-certificates, tzdata, util-linux, gpg")
+# For `windlass helm package --sign`, which needs its agent.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gnupg)
 include(CPack)

@@ -243,7 +243,10 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
   if (s.retried != p.status.retried && !at.plan.notes_failure) s.failed_digest.clear();
   s.available_digest = at.available;
   for (revision_record& r : s.history)
-    if (r.digest == at.world.wanted && r.revision == s.revision) r.image_digest = at.held_at;
+    if (r.digest == at.world.wanted && r.revision == s.revision) {
+      r.image_digest = at.held_at;
+      r.signed_by = at.signed_by;
+    }
   // What is only not known yet, at a start for example, is no news.
   const bool is_sure = std::ranges::none_of(at.world.members, [](const member& m) {
     return m.is_selected && m.seen == member::sight::lost;
@@ -294,6 +297,7 @@ units::plan_row fleet_home::row_of(const fleet_look& at) const {
     return row;
   }
   if (!at.unknown.empty()) row.notes.push_back(at.unknown);
+  if (!at.not_taken.empty()) row.notes.push_back(at.not_taken);
   row.halted = !at.plan.halt.empty();
   row.capacity = p.rollout.max_clusters.up(at.plan.members.size());
   for (std::size_t i = 0; i < at.plan.members.size(); ++i) {

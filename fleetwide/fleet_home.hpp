@@ -59,6 +59,8 @@ struct fleet_look {
   bool is_read = false;   // that is so only because it is still being read
   std::string held_at;    // what a tag or a range is held at; empty: neither, or not known
   std::string available;  // what the tag names by now
+  std::string signed_by;  // of a chart whose signature is checked; empty: not checked, or not known
+  std::string not_taken;  // why what it may have come to by now is not taken, and nothing changes
   std::optional<reactor::wall_time> look_again;
   /// Not later than then.
   void look_again_by(std::optional<reactor::wall_time> then) {

@@ -190,6 +190,7 @@ awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
   at.unknown = std::move(missing.why);
   at.is_read = missing.is_read;
   if (!at.unknown.empty()) {
+    at.not_taken.clear();
     for (member_plan& m : at.plan.members) m.does = deed::nothing;
     co_return at;
   }

@@ -120,6 +120,7 @@ awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
   next.digest = at.world.wanted;
   next.ref = at.wanted.ref;
   next.image_digest = at.wanted.image_digest;
+  next.signed_by = at.signed_by;
   if (!owners.empty()) next.by = owners.front().manager;
   next.at = reactor::format_rfc3339(on_.loop().wall());
   next.outcome = outcome::rolling;

@@ -22,11 +22,13 @@ struct kept_template {
   k8s::object_meta meta;
   chart_spec spec;
   object_texts config_maps;
+  std::string keys;
 
   static kept_template parse(k8s::wire_value v) {
     kept_template out;
     std::string ignored;
     out.spec = chart_spec::parse(v, {}, ignored);
+    out.keys = v["provenanceKeys"].text();
     v["configMaps"].members([&](std::string_view name, k8s::wire_value texts) {
       auto& into = out.config_maps[std::string(name)];
       texts.members([&](std::string_view key, k8s::wire_value text) {
@@ -102,6 +104,7 @@ chart_content chart_content::parse(const revision_content& c) {
   if (read) {
     out.spec = std::move(read->spec);
     out.config_maps = std::move(read->config_maps);
+    out.keys = std::move(read->keys);
   }
   const std::size_t at = c.image_digest.find('@');
   out.version = c.image_digest.substr(0, at);
@@ -111,10 +114,10 @@ chart_content chart_content::parse(const revision_content& c) {
 
 revision_content revision_of(const fleet_object& p, const object_texts& config_maps,
                              const std::map<std::string, std::string>& secret_versions,
-                             const std::string& version, const std::string& digest) {
+                             const found_version& is) {
   revision_content out;
   out.ref = p.ref;
-  out.image_digest = version + "@" + digest;
+  out.image_digest = is.version + "@" + is.digest;
   json::object maps, secrets;
   for (const auto& [name, texts] : config_maps) {
     json::object one;
@@ -125,6 +128,7 @@ revision_content revision_of(const fleet_object& p, const object_texts& config_m
   json::object all = json::parse(p.template_json).as_object();
   if (!maps.empty()) all["configMaps"] = std::move(maps);
   if (!secrets.empty()) all["secrets"] = std::move(secrets);
+  if (!is.keys.empty()) all["provenanceKeys"] = is.keys;
   out.template_json = json::serialize(all);
   return out;
 }

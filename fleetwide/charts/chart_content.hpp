@@ -25,6 +25,7 @@ struct chart_content {
   chart_spec spec;
   object_texts config_maps;
   std::string version, digest;  // of the chart; digest: "sha256:…" of its archive
+  std::string keys;             // "sha256:…" of the keyring that its signature was checked with
 
   helm::placed::chart_coordinates coordinates() const {
     return {spec.repository, spec.name, version};
@@ -32,11 +33,16 @@ struct chart_content {
   static chart_content parse(const revision_content& c);
 };
 
+/// A chart as it was found.
+struct found_version {
+  std::string version, digest, keys;  // as in chart_content
+};
+
 /// What a revision keeps: the spec, the ConfigMaps' texts that it may use, and the versions of its
 /// Secrets, whose texts are never kept.
 revision_content revision_of(const fleet_object& p, const object_texts& config_maps,
                              const std::map<std::string, std::string>& secret_versions,
-                             const std::string& version, const std::string& digest);
+                             const found_version& is);
 
 /// Values for one cluster, or why there are none.
 struct cluster_values {

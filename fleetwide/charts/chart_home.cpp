@@ -5,6 +5,7 @@
 #include "fleetwide/charts/chart_words.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/conditions.hpp"
+#include "formats/digest.hpp"
 #include "helm/placed/plan/chart_version.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -13,6 +14,7 @@
 #include "policies/host/host.hpp"
 #include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <boost/json.hpp>
 
@@ -30,6 +32,8 @@ constexpr reactor::nanoseconds range_again = 10min, problem_again = 30s, look_ag
 constexpr std::size_t most_effective = 131'072, most_contents = 1'024;
 /// Of the ConfigMaps that one FleetChart names, in all: a revision keeps them.
 constexpr std::size_t most_config_bytes = 256 * 1024;
+/// Of public keys: as much as a ConfigMap may have.
+constexpr std::size_t most_keyring_bytes = 1'048'576;
 
 /// Of every fleet object, and of charts.
 std::span<const units::hold_kind> all_holds() {
@@ -90,7 +94,7 @@ chart_home::chart_home(k8s::engagement& on, chart_options o)
       sources_(on.loop(), on.api(), options_.limits, on.log(),
                [this](const values_objects::key& changed) {
                  each_object([&](const fleet_object& p) {
-                   if (sources_of(p).contains(changed)) controller_.add(p.meta.key());
+                   if (objects_of(p).contains(changed)) controller_.add(p.meta.key());
                  });
                }),
       fetches_(on.loop()) {
@@ -120,6 +124,13 @@ std::set<values_objects::key> chart_home::sources_of(const fleet_object& p) cons
   return out;
 }
 
+std::set<values_objects::key> chart_home::objects_of(const fleet_object& p) const {
+  auto out = sources_of(p);
+  if (!p.chart.keys.name.empty())
+    out.emplace(false, k8s::object_key{p.meta.ns.str(), p.chart.keys.name});
+  return out;
+}
+
 object_texts chart_home::texts_of(const fleet_object& p, bool secrets) const {
   object_texts out;
   for (const auto& k : sources_of(p))
@@ -130,65 +141,95 @@ object_texts chart_home::texts_of(const fleet_object& p, bool secrets) const {
 
 // -- the chart
 
-void chart_home::ask_for_chart(const fleet_object& p) {
-  known_chart& is = known_[p.meta.key()];
-  const std::string asked = p.ref + "@" + p.chart.digest;
-  if (is.asked != asked) is = known_chart();
-  is.asked = asked;
-  if (is.is_asked || is.again > on_.loop().now()) return;
-  is.is_asked = true;
-  helm::placed::chart_coordinates c{p.chart.repository, p.chart.name, p.chart.version};
-  fetches_.start("chart of FleetChart " + p.meta.key().text(),
-                 fetch(p.meta.key(), std::move(c), p.chart.digest, asked));
+helm::outcome<std::string> chart_home::keys_of(const fleet_object& p) const {
+  const keyring_source& from = p.chart.keys;
+  if (from.name.empty()) return std::string();
+  const std::string where = "spec.chart.provenance: ConfigMap " + from.name;
+  const values_object* is = sources_.find({false, {p.meta.ns.str(), from.name}});
+  if (!is) return helm::problem{where + " is not there"};
+  for (const auto* all : {&is->binaries, &is->texts}) {
+    const auto keys = all->find(from.key);
+    if (keys == all->end()) continue;
+    if (keys->second.empty()) return helm::problem{where + ", key " + from.key + ": it is empty"};
+    if (keys->second.size() <= most_keyring_bytes) return keys->second;
+    return helm::problem{where + ", key " + from.key + ": it has " +
+                         std::to_string(keys->second.size()) + " bytes, " +
+                         std::to_string(most_keyring_bytes) + " are allowed"};
+  }
+  return helm::problem{where + " has no key " + from.key};
 }
 
-awaitable<void> chart_home::fetch(k8s::object_key key, helm::placed::chart_coordinates c,
-                                  std::string digest, std::string asked) {
+void chart_home::ask_for_chart(const fleet_object& p, std::string keys) {
+  known_chart& is = known_[p.meta.key()];
+  const std::string digest = keys.empty() ? std::string() : formats::digest_of(keys);
+  const std::string asked = p.ref + "@" + p.chart.digest + "@" + digest;
+  if (is.asked != asked) is = known_chart();
+  is.asked = asked;
+  is.is.keys = digest;
+  if (is.is_asked || is.again > on_.loop().now()) return;
+  is.is_asked = true;
+  fetches_.start("chart of FleetChart " + p.meta.key().text(), fetch(p, asked, std::move(keys)));
+}
+
+/// What is not signed as it has to be is as if it were not there.
+awaitable<void> chart_home::fetch(fleet_object p, std::string asked, std::string keys) {
+  const k8s::object_key key = p.meta.key();
+  helm::placed::chart_coordinates c{p.chart.repository, p.chart.name, p.chart.version};
   helm::placed::supplied_chart got = co_await supply_->get(c);
+  std::string problem = got.why.text, signed_by;
+  if (got.chart && !p.chart.digest.empty() && p.chart.digest != got.digest)
+    problem = "the archive of " + c.text() + " has digest " + got.digest +
+              ", and spec.chart.digest is " + p.chart.digest;
+  if (got.chart && problem.empty() && !keys.empty()) {
+    c.version = got.version;
+    const auto by = co_await supply_->signer(c, got.digest, std::move(keys));
+    if (by)
+      signed_by = *by;
+    else
+      problem = "chart " + reactor::redact(c.text()) + " is not signed by a key of ConfigMap " +
+                p.chart.keys.name + ", key " + p.chart.keys.key + ": " + by.error().text;
+  }
   const auto found = known_.find(key);
   if (found == known_.end() || found->second.asked != asked) co_return;
   known_chart& is = found->second;
   is.is_asked = false;
-  const bool is_exact = helm::placed::version_problem(c.version).empty() && !c.version.empty();
+  is.problem = std::move(problem);
+  const bool is_exact =
+      helm::placed::version_problem(p.chart.version).empty() && !p.chart.version.empty();
   is.again = is_exact ? reactor::never : on_.loop().now() + range_again;
-  if (got.chart && (digest.empty() || digest == got.digest)) {
-    is.version = got.version;
-    is.digest = got.digest;
-    is.problem.clear();
+  if (got.chart && is.problem.empty()) {
+    is.is.version = got.version;
+    is.is.digest = got.digest;
+    is.signed_by = std::move(signed_by);
   } else {
     is.again = on_.loop().now() + problem_again;
-    is.problem = got.chart ? "the archive of " + c.text() + " has digest " + got.digest +
-                                 ", and spec.chart.digest is " + digest
-                           : got.why.text;
   }
   controller_.add(key);
 }
 
 /// A version stays what its revision found it to be while that revision is on its way, unless a
-/// person asks to try it again, and while nothing else is known.
+/// person asks to try it again, and while nothing else is known. What it was found to be counts only
+/// with the keys that it was checked with.
 revision_content chart_home::content_wanted(const fleet_object& p) const {
   std::map<std::string, std::string> secrets;
   for (const auto& k : sources_of(p))
     if (const values_object* is = k.first ? sources_.find(k) : nullptr)
       secrets[k.second.name] = is->meta.uid.text() + "/" + is->meta.resource_version.text();
-  std::string version, digest;
-  if (const auto known = known_.find(p.meta.key()); known != known_.end()) {
-    version = known->second.version;
-    digest = known->second.digest;
-  }
+  found_version is;
+  if (const auto known = known_.find(p.meta.key()); known != known_.end()) is = known->second.is;
   const revision_content* now = content_of(p.status.digest, p);
   const bool is_under_way = !p.status.history.empty() &&
                             p.status.history.back().outcome == outcome::rolling &&
                             p.meta.annotations.get(names::retry) == p.status.retried;
-  if (now && now->ref == p.ref && (version.empty() || is_under_way)) {
-    const std::size_t at = now->image_digest.find('@');
-    const std::string held = at == std::string::npos ? "" : now->image_digest.substr(at + 1);
-    if (p.chart.digest.empty() || p.chart.digest == held) {
-      version = now->image_digest.substr(0, at);
-      digest = held;
+  if (now && now->ref == p.ref && (is.version.empty() || is_under_way)) {
+    const chart_content& held = content(*now, p.status.digest);
+    if ((p.chart.digest.empty() || p.chart.digest == held.digest) &&
+        (p.chart.keys.name.empty() || (!is.keys.empty() && is.keys == held.keys))) {
+      is.version = held.version;
+      is.digest = held.digest;
     }
   }
-  return revision_of(p, texts_of(p, false), secrets, version, digest);
+  return revision_of(p, texts_of(p, false), secrets, is);
 }
 
 awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
@@ -204,20 +245,27 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
     co_return out;
   }
   const k8s::object_key key = p.meta.key();
-  sources_.want(key, sources_of(p));
-  ask_for_chart(p);
-  const auto is_known = [&] {
-    return sources_.knows(key) && (!known_[key].version.empty() || !known_[key].problem.empty());
-  };
+  sources_.want(key, objects_of(p));
   const reactor::steady_time until = on_.loop().now() + patience_of_a_look;
   // ConfigMaps come at once; what they say is no news before they were read.
-  while (!(looks_only() ? is_known() : sources_.knows(key)) && on_.loop().now() < until)
-    co_await on_.loop().sleep_for(poll);
+  while (!sources_.knows(key) && on_.loop().now() < until) co_await on_.loop().sleep_for(poll);
   if (!sources_.knows(key)) {
     out.why = "its ConfigMaps and Secrets are being read";
     out.is_read = true;
     co_return out;
   }
+  auto keys = keys_of(p);
+  if (!keys) {
+    known_.erase(key);
+    out.why = keys.error().text;
+    co_return out;
+  }
+  ask_for_chart(p, *std::move(keys));
+  const auto is_known = [&] {
+    return !known_[key].is.version.empty() || !known_[key].problem.empty();
+  };
+  while (looks_only() && !is_known() && on_.loop().now() < until)
+    co_await on_.loop().sleep_for(poll);
   std::size_t bytes = 0;
   for (const auto& [name, texts] : texts_of(p, false))
     for (const auto& [k, text] : texts) bytes += k.size() + text.size();
@@ -238,7 +286,8 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
 
 // -- values
 
-const chart_content& chart_home::content(const revision_content& c, const std::string& digest) {
+const chart_content& chart_home::content(const revision_content& c,
+                                         const std::string& digest) const {
   const auto found = contents_.find(digest);
   if (found != contents_.end()) return found->second;
   if (contents_.size() >= most_contents) contents_.clear();
@@ -465,6 +514,14 @@ std::string chart_home::digest_on(member_part& part, const fleet_object& p) cons
 
 void chart_home::see_tags(fleet_look& at) const {
   at.held_at = at.wanted.image_digest;
+  for (const revision_record& r : at.object.status.history)
+    if (r.digest == at.world.wanted) at.signed_by = r.signed_by;
+  const auto known = known_.find(at.object.meta.key());
+  if (known == known_.end()) return;
+  at.not_taken = known->second.problem;
+  const found_version& is = known->second.is;
+  if (!known->second.signed_by.empty() && is.version + "@" + is.digest == at.held_at)
+    at.signed_by = known->second.signed_by;
 }
 
 chart_order chart_home::order_for(const fleet_object& p, const revision_content& c,

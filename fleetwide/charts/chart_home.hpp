@@ -42,9 +42,10 @@ public:
 private:
   /// What is known of one object's chart, and of what policies said of its values.
   struct known_chart {
-    std::string asked;            // chart_spec::reference() and pinned digest
-    std::string version, digest;  // that it was found to be; empty: not yet
-    std::string problem;          // why it cannot be had
+    std::string asked;      // chart_spec::reference(), pinned digest and keys
+    found_version is;       // empty: not yet; its keys: those that it has to be signed with
+    std::string signed_by;  // chart_supply::signer()
+    std::string problem;    // why it cannot be had
     reactor::steady_time again{};
     bool is_asked = false;  // it is being fetched
   };
@@ -74,12 +75,15 @@ private:
 
   chart_members* charts_on(const std::string& cluster) const;
   std::set<values_objects::key> sources_of(const fleet_object& p) const;
+  /// The same with the ConfigMap that has its keys.
+  std::set<values_objects::key> objects_of(const fleet_object& p) const;
+  /// The keys that must have signed its chart, empty where it asks for none, or why there are none.
+  helm::outcome<std::string> keys_of(const fleet_object& p) const;
   object_texts texts_of(const fleet_object& p, bool secrets) const;
-  void ask_for_chart(const fleet_object& p);
-  awaitable<void> fetch(k8s::object_key key, helm::placed::chart_coordinates c, std::string digest,
-                        std::string asked);
+  void ask_for_chart(const fleet_object& p, std::string keys);
+  awaitable<void> fetch(fleet_object p, std::string asked, std::string keys);
   awaitable<void> ask_values(fleet_object p);
-  const chart_content& content(const revision_content& c, const std::string& digest);
+  const chart_content& content(const revision_content& c, const std::string& digest) const;
   cluster_values values_for(const fleet_object& p, const revision_content& c,
                             const std::string& digest, const std::string& cluster);
   const effective& effective_on(const fleet_object& p, const revision_content& c,
@@ -95,8 +99,8 @@ private:
   std::size_t operations_;
   values_objects sources_;
   std::map<k8s::object_key, known_chart> known_;
-  std::map<std::string, chart_content> contents_;  // by digest of the revision
-  std::map<std::string, effective> effective_;     // by what they are made of
+  mutable std::map<std::string, chart_content> contents_;  // by digest of the revision
+  std::map<std::string, effective> effective_;             // by what they are made of
   std::map<std::pair<k8s::object_key, std::string>, said_values> said_;  // by object and cluster
   reactor::task_group fetches_;
 };

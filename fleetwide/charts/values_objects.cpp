@@ -19,12 +19,17 @@ values_object values_object::parse(k8s::wire_value object) {
       out.texts.emplace(std::string(k), std::move(*decoded));
     }
   });
+  object["binaryData"].members([&](std::string_view k, k8s::wire_value bytes) {
+    if (auto decoded = formats::decode_base64(bytes.text()))
+      out.binaries.emplace(std::string(k), std::move(*decoded));
+  });
   return out;
 }
 
 std::size_t values_object::heap_bytes() const noexcept {
   std::size_t total = meta.heap_bytes();
-  for (const auto& [k, text] : texts) total += k.size() + text.size() + 64;
+  for (const auto* all : {&texts, &binaries})
+    for (const auto& [k, text] : *all) total += k.size() + text.size() + 64;
   return total;
 }
 

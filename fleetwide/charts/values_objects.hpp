@@ -16,10 +16,11 @@ namespace fleetwide {
 
 using reactor::awaitable;
 
-/// A ConfigMap or Secret at home, with its texts.
+/// A ConfigMap or Secret at home, with what it has.
 struct values_object {
   k8s::object_meta meta;
-  std::map<std::string, std::string> texts;  // of a Secret decoded
+  std::map<std::string, std::string> texts;     // of a Secret decoded
+  std::map<std::string, std::string> binaries;  // of a ConfigMap: its binaryData, decoded
 
   static values_object parse(k8s::wire_value object);
   std::size_t heap_bytes() const noexcept;

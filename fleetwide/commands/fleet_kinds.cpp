@@ -42,6 +42,7 @@ json::object undo_chart(const fleetwide::fleet_object&, const fleetwide::revisio
   json::object spec = json::parse(back.template_json).as_object();
   spec.erase("configMaps");
   spec.erase("secrets");
+  spec.erase("provenanceKeys");
   const std::string version = back.image_digest.substr(0, back.image_digest.find('@'));
   if (!version.empty()) spec["chart"].as_object()["version"] = version;
   return spec;

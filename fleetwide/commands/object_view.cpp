@@ -39,6 +39,12 @@ std::string problem_of(const fleet_look& at) {
   return at.object.spec_problem().empty() ? at.unknown : at.object.spec_problem();
 }
 
+/// The same, or why it stays at what it has.
+std::string shown_problem_of(const fleet_look& at) {
+  const std::string why = problem_of(at);
+  return why.empty() ? at.not_taken : why;
+}
+
 /// In one word.
 std::string state_of(const fleet_look& at) {
   if (!at.object.spec_problem().empty()) return "InvalidSpec";
@@ -148,9 +154,10 @@ json::object object_json(const fleet_kind& kind, const fleet_look& at) {
                  {"revision", at.number},
                  {"digest", at.world.wanted}};
   if (!at.held_at.empty()) o["imageDigest"] = at.held_at;
+  if (!at.signed_by.empty()) o["signedBy"] = at.signed_by;
   if (!at.available.empty()) o["availableDigest"] = at.available;
   if (!at.plan.halt.empty()) o["halt"] = at.plan.halt;
-  if (const std::string why = problem_of(at); !why.empty()) o["problem"] = why;
+  if (const std::string why = shown_problem_of(at); !why.empty()) o["problem"] = why;
   if (const std::string wave = wave_of(at); !wave.empty()) o["wave"] = wave;
   json::array clusters;
   for (std::size_t i = 0; i < at.plan.members.size(); ++i) {
@@ -176,8 +183,9 @@ page object_status_text(const fleet_kind& kind, const fleet_look& at, colours ti
                 columns, 12);
   if (!at.held_at.empty() && at.wanted.is_by_tag())
     out += folded(page("  held at   ") + at.held_at + "\n", columns, 12);
+  if (!at.signed_by.empty()) out += folded(page("  signed by ") + at.signed_by + "\n", columns, 12);
   if (!at.available.empty()) out += folded(page("  available ") + at.available + "\n", columns, 12);
-  if (const std::string why = problem_of(at); !why.empty())
+  if (const std::string why = shown_problem_of(at); !why.empty())
     out += folded(page("  problem   ") + why + "\n", columns, 12);
   if (!at.plan.halt.empty()) out += folded(page("  halted    ") + at.plan.halt + "\n", columns, 12);
   table t({"CLUSTER", "WAVE", "STATE", "REVISION", "WAITS"});
@@ -216,22 +224,33 @@ page object_plan_text(const fleet_kind& kind, const fleet_look& at, colours tint
 }
 
 page object_history_text(const fleet_kind& kind, const fleet_look& at, std::size_t columns) {
-  table t({"REVISION", "OUTCOME", "AT", "BY", std::string(kind.column)});
-  for (const fleetwide::revision_record& r : at.object.status.history)
-    t.row({std::to_string(r.revision), r.outcome, r.at, r.by, r.ref});
+  const auto& all = at.object.status.history;
+  const bool is_signed = std::ranges::any_of(
+      all, [](const fleetwide::revision_record& r) { return !r.signed_by.empty(); });
+  std::vector<page> heads{"REVISION", "OUTCOME", "AT", "BY", std::string(kind.column)};
+  if (is_signed) heads.emplace_back("SIGNED BY");
+  table t(std::move(heads));
+  for (const fleetwide::revision_record& r : all) {
+    std::vector<page> cells{std::to_string(r.revision), r.outcome, r.at, r.by, r.ref};
+    if (is_signed) cells.emplace_back(r.signed_by);
+    t.row(std::move(cells));
+  }
   return t.text("", columns);
 }
 
 json::object object_history_document(const fleet_kind& kind, const fleet_look& at) {
   json::array all;
-  for (const fleetwide::revision_record& r : at.object.status.history)
-    all.push_back(json::object{{"revision", r.revision},
-                               {"digest", r.digest},
-                               {kind.ref_key, r.ref},
-                               {"imageDigest", r.image_digest},
-                               {"outcome", r.outcome},
-                               {"at", r.at},
-                               {"by", r.by}});
+  for (const fleetwide::revision_record& r : at.object.status.history) {
+    json::object one{{"revision", r.revision},
+                     {"digest", r.digest},
+                     {kind.ref_key, r.ref},
+                     {"imageDigest", r.image_digest},
+                     {"outcome", r.outcome},
+                     {"at", r.at},
+                     {"by", r.by}};
+    if (!r.signed_by.empty()) one["signedBy"] = r.signed_by;
+    all.push_back(std::move(one));
+  }
   json::object o{{kind.one, at.object.meta.key().text()}};
   o["history"] = std::move(all);
   return document(std::string(kind.kind) + "History", std::move(o));

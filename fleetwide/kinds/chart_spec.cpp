@@ -10,7 +10,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t most_release_name = 53;  // as Helm has it
-constexpr std::string_view default_key = "values.yaml";
+constexpr std::string_view default_key = "values.yaml", default_keyring = "pubring.gpg";
 
 values_source read_source(k8s::wire_value v, std::string& problem) {
   values_source out;
@@ -61,13 +61,19 @@ chart_spec chart_spec::parse(k8s::wire_value v, std::string_view object, std::st
   };
   const auto [chart, ns, release, values, from, by_policy] =
       v.fields("chart", "namespace", "release", "values", "valuesFrom", "valuesByPolicy");
-  const auto [repository, name, version, digest] =
-      chart.fields("repository", "name", "version", "digest");
+  const auto [repository, name, version, digest, provenance] =
+      chart.fields("repository", "name", "version", "digest", "provenance");
   out.repository = repository.text();
   while (out.repository.ends_with('/')) out.repository.pop_back();
   out.name = name.text();
   out.version = version.text();
   out.digest = digest.text();
+  if (provenance.present()) {
+    const auto [keyring, key] = provenance["keysFrom"].fields("name", "key");
+    out.keys.name = keyring.text();
+    out.keys.key = key.present() ? key.text() : default_keyring;
+    if (out.keys.name.empty()) wrong("spec.chart.provenance.keysFrom.name is empty");
+  }
   out.ns = ns.text();
   out.release = release.present() ? std::string(release.text()) : std::string(object);
   values.refuse_duplicates();
@@ -112,6 +118,9 @@ std::string chart_spec::content_json() const {
   json::object chart{{"repository", repository}, {"name", name}};
   if (!version.empty()) chart["version"] = version;
   if (!digest.empty()) chart["digest"] = digest;
+  if (!keys.name.empty())
+    chart["provenance"] =
+        json::object{{"keysFrom", json::object{{"name", keys.name}, {"key", keys.key}}}};
   json::object out;
   out["chart"] = std::move(chart);
   out["namespace"] = ns;

@@ -24,12 +24,20 @@ struct values_source {
   friend bool operator==(const values_source&, const values_source&) = default;
 };
 
+/// spec.chart.provenance.keysFrom: a key of a ConfigMap beside the FleetChart that has the public
+/// keys of which one must have signed the chart.
+struct keyring_source {
+  std::string name, key;  // name: empty where no signature is asked for
+  friend bool operator==(const keyring_source&, const keyring_source&) = default;
+};
+
 /// What a FleetChart asks for on each cluster. The same members are in a revision of it, without
 /// those that say how it is kept.
 struct chart_spec {
   static constexpr std::size_t most_bytes = 256 * 1024, most_sources = 32, most_dependencies = 32;
 
   std::string repository, name, version, digest;  // version: exact, a range, or empty
+  keyring_source keys;
   std::string ns, release;
   std::string values_json;  // spec.values; empty: none
   std::vector<values_source> sources;

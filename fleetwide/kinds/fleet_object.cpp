@@ -17,8 +17,9 @@ const k8s::annotation_filter annotations_of_ours{false, {"fleet.windlass.dev/"}}
 
 revision_record read_record(k8s::wire_value v) {
   revision_record out;
-  const auto [number, digest, ref, image, by, at, end] =
-      v.fields("revision", "digest", "ref", "imageDigest", "by", "at", "outcome");
+  const auto [number, digest, ref, image, by, at, end, signed_by] =
+      v.fields("revision", "digest", "ref", "imageDigest", "by", "at", "outcome", "signedBy");
+  out.signed_by = signed_by.text();
   out.revision = number.integer();
   out.digest = digest.text();
   out.ref = ref.text();
@@ -118,6 +119,7 @@ json::object to_json(const fleet_status& s) {
   for (const revision_record& r : s.history) {
     json::object one{{"revision", r.revision}, {"digest", r.digest}, {"ref", r.ref}};
     if (!r.image_digest.empty()) one["imageDigest"] = r.image_digest;
+    if (!r.signed_by.empty()) one["signedBy"] = r.signed_by;
     if (!r.by.empty()) one["by"] = r.by;
     one["at"] = r.at;
     one["outcome"] = r.outcome;

@@ -24,6 +24,7 @@ struct revision_record {
   std::string digest;        // of its content
   std::string ref;           // its image or chart
   std::string image_digest;  // what a tag or a range was found to be; empty: not known, or neither
+  std::string signed_by;     // of a chart whose signature is checked
   std::string by, at;        // field manager; RFC 3339
   std::string outcome;       // "Rolling", "Complete", "Halted", "Returned", "Replaced"
   friend bool operator==(const revision_record&, const revision_record&) = default;

@@ -1,5 +1,6 @@
 #include "helm/sources/locate.hpp"
 
+#include "formats/digest.hpp"
 #include "formats/plain/path.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/go.hpp"
@@ -23,12 +24,6 @@ using ::registry::without_user;
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The part of a URL that names the file.
-std::string file_name_of(const std::string& url) {
-  const auto u = parse_url(url);
-  return base_name(u ? u->path : url);
-}
 
 /// A name that stays in its folder.
 outcome<std::string> safe_file_name(std::string name) {
@@ -68,22 +63,43 @@ registry::client_options registry_options_of(const settings& where, const chart_
   return out;
 }
 
+outcome<std::string> archive_name_of(const ::registry::oci_reference& of) {
+  return safe_file_name(
+      base_name(of.repository) +
+      (of.tag.empty() ? "@sha256-" + of.digest.substr(7) : "-" + replace_all(of.tag, "_", "+")) +
+      ".tgz");
+}
+
+outcome<std::string> archive_name_of(const std::string& url) {
+  const auto u = parse_url(url);
+  return safe_file_name(base_name(u ? u->path : url));
+}
+
+outcome<signed_message> check_signer(const std::string& file_name, const std::string& digest,
+                                     std::string_view provenance, std::string_view keys) {
+  const auto block = find_signed_block(provenance);
+  if (!block) return problem{"failed to decode signature: " + block.error().text};
+  auto by = check_signature(*block, keys);
+  if (!by) return by.error();
+  const auto sums = read_signed_text(by->text);
+  if (!sums) return sums.error();
+  if (auto sum = check_sum(*sums, file_name, digest); !sum) return sum.error();
+  return by;
+}
+
 outcome<std::vector<std::string>> verify_chart(const std::string& file_name,
                                                std::string_view archive,
                                                std::string_view provenance,
                                                const std::string& keyring) {
-  const auto block = find_signed_block(provenance);
-  if (!block) return problem{"failed to decode signature: " + block.error().text};
-  const auto by = check_signature(*block, keyring);
+  const auto keys = load_keyring(keyring);
+  if (!keys) return keys.error();
+  const std::string sum = formats::digest_of(archive);
+  const auto by = check_signer(file_name, sum, provenance, *keys);
   if (!by) return by.error();
-  const auto sums = read_signed_text(by->text);
-  if (!sums) return sums.error();
-  const auto sum = check_sum(*sums, file_name, archive);
-  if (!sum) return sum.error();
   std::vector<std::string> out;
   for (const auto& name : by->identities) out.push_back("Signed by: " + name);
   out.push_back("Using Key With Fingerprint: " + by->fingerprint);
-  out.push_back("Chart Hash Verified: " + *sum);
+  out.push_back("Chart Hash Verified: " + sum);
   return out;
 }
 
@@ -228,11 +244,7 @@ awaitable<outcome<downloaded_chart>> chart_source::download_oci(std::string refe
   if (!pulled) co_return pulled.error();
   downloaded_chart out;
   out.notes = pulled->notes;
-  const std::string name = base_name(at->repository);
-  auto file = safe_file_name(
-      name +
-      (at->tag.empty() ? "@sha256-" + at->digest.substr(7) : "-" + replace_all(at->tag, "_", "+")) +
-      ".tgz");
+  auto file = archive_name_of(*at);
   if (!file) co_return file.error();
   out.file_name = *file;
   out.archive = std::move(pulled->archive);
@@ -257,7 +269,7 @@ awaitable<outcome<downloaded_chart>> chart_source::download_found(found_chart wh
                                                                   std::string keyring,
                                                                   provenance_use provenance) {
   downloaded_chart chart;
-  auto name = safe_file_name(file_name_of(what.url));
+  auto name = archive_name_of(what.url);
   if (!name) co_return name.error();
   chart.file_name = *name;
   auto bytes = co_await fetch(web_, what.from, what.url, chart_archive_bytes_limit);

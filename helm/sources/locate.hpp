@@ -106,7 +106,17 @@ registry::client_options registry_options_of(const settings& where, const chart_
 /// `how` without what was given for one server: login, client certificate, no verification.
 chart_origin without_credentials(chart_origin how);
 
-/// Checks an archive against its provenance. Blocks: GnuPG runs.
+/// "web-1.2.0.tgz": under this name the provenance of a chart in a registry has its sum.
+outcome<std::string> archive_name_of(const ::registry::oci_reference& of);
+/// The same of a URL.
+outcome<std::string> archive_name_of(const std::string& url);
+
+/// Who signed the archive of that name and digest ("sha256:…"), by these public keys
+/// (check_signature). Blocks: GnuPG runs.
+outcome<signed_message> check_signer(const std::string& file_name, const std::string& digest,
+                                     std::string_view provenance, std::string_view keys);
+
+/// Checks an archive against its provenance and the keys in a file. Blocks: GnuPG runs.
 /// Returns "Signed by: …", "Using Key With Fingerprint: …", "Chart Hash Verified: …".
 outcome<std::vector<std::string>> verify_chart(const std::string& file_name,
                                                std::string_view archive,

@@ -69,15 +69,14 @@ outcome<checksums> read_signed_text(std::string_view text) {
 }
 
 outcome<std::string> check_sum(const checksums& sums, const std::string& name,
-                               std::string_view bytes) {
+                               const std::string& digest) {
   const auto found = sums.find(name);
   if (found == sums.end())
     return problem{"provenance does not contain a SHA for a file named " + quote(name)};
-  std::string sum = digest_of(bytes);
-  if (found->second != sum)
+  if (found->second != digest)
     return problem{"sha256 sum does not match for " + name + ": " + quote(found->second) +
-                   " != " + quote(sum)};
-  return sum;
+                   " != " + quote(digest)};
+  return digest;
 }
 
 outcome<std::string> write_signed_text(const metadata& m, const std::string& name,

@@ -22,11 +22,11 @@ using checksums = std::map<std::string, std::string>;
 /// Errors   "message block must have at least two parts", those of the YAML reader.
 outcome<checksums> read_signed_text(std::string_view text);
 
-/// True or why not: `name` must be in the sums with the digest of `bytes`.
+/// The digest or why not: `name` must be in the sums with this one, "sha256:…".
 /// Errors   "provenance does not contain a SHA for a file named %q", "sha256 sum does not match for
 ///          %s: %q != %q".
 outcome<std::string> check_sum(const checksums& sums, const std::string& name,
-                               std::string_view bytes);
+                               const std::string& digest);
 
 /// The text to sign for an archive.
 outcome<std::string> write_signed_text(const metadata& m, const std::string& name,

@@ -32,6 +32,8 @@ problem openpgp(const std::string& why) {
   return {"openpgp: " + why};
 }
 problem openpgp(gpgme_error_t e) {
+  if (gpgme_err_code(e) == GPG_ERR_INV_ENGINE)
+    return {"the program gpg is not installed; the package gpg (gnupg2 on Fedora) has it"};
   std::array<char, 256> text{};
   gpgme_strerror_r(e, text.data(), text.size());
   return openpgp(std::string(text.data()));
@@ -56,20 +58,16 @@ std::string text_of(gpgme_data_t d) {
   return out;
 }
 
-/// GnuPG with the keys of one file and no others.
+/// GnuPG with these keys and no others.
 class key_ring {
 public:
-  static outcome<std::unique_ptr<key_ring>> open(const std::string& path) {
-    auto bytes = reactor::load_file(path, keyring_bytes_limit);
-    if (!bytes)
-      return problem{"failed to load keyring: open " + path + ": " +
-                     (bytes.error().code == reactor::errc::not_found ? "no such file or directory"
-                                                                     : bytes.error().message())};
+  static outcome<std::unique_ptr<key_ring>> open(std::string_view bytes) {
     // Required before any other call; it also notices a library that does not fit the header.
     static const char* const version = gpgme_check_version(GPGME_VERSION);
     if (!version) return problem{"the installed GPGME library is too old"};
     auto out = std::unique_ptr<key_ring>(new key_ring);
-    if (out->folder_.path().empty()) return problem{"cannot make a temporary folder"};
+    if (out->folder_.path().empty())
+      return problem{"GnuPG needs a temporary folder, and none can be made in TMPDIR or /tmp"};
     gpgme_ctx_t c = nullptr;
     if (auto e = gpgme_new(&c)) return openpgp(e);
     out->context_.reset(c);
@@ -78,9 +76,11 @@ public:
                                            out->folder_.path().c_str()))
       return openpgp(e);
     gpgme_set_offline(c, 1);
-    if (!bytes->empty()) {
-      auto keys = data_of(*bytes);
+    if (!bytes.empty()) {
+      auto keys = data_of(bytes);
       if (auto e = gpgme_op_import(c, keys.get())) return openpgp(e);
+      const auto* read = gpgme_op_import_result(c);
+      if (!read || read->considered == 0) return openpgp("the keyring has no key");
     }
     return out;
   }
@@ -148,8 +148,17 @@ gpgme_error_t give_passphrase(void* hook, const char*, const char*, int again, i
 
 }  // namespace
 
-outcome<signed_message> check_signature(std::string_view block, const std::string& keyring) {
-  auto ring = key_ring::open(keyring);
+outcome<std::string> load_keyring(const std::string& path) {
+  auto bytes = reactor::load_file(path, keyring_bytes_limit);
+  if (!bytes)
+    return problem{"failed to load keyring: open " + path + ": " +
+                   (bytes.error().code == reactor::errc::not_found ? "no such file or directory"
+                                                                   : bytes.error().message())};
+  return *std::move(bytes);
+}
+
+outcome<signed_message> check_signature(std::string_view block, std::string_view keys) {
+  auto ring = key_ring::open(keys);
   if (!ring) return ring.error();
   gpgme_ctx_t c = (*ring)->context();
   auto in = data_of(block), plain = empty_data();
@@ -175,7 +184,9 @@ outcome<signed_message> check_signature(std::string_view block, const std::strin
 
 outcome<std::string> sign(std::string_view text, const std::string& keyring, const std::string& id,
                           const reactor::secret& passphrase) {
-  auto ring = key_ring::open(keyring);
+  auto keys = load_keyring(keyring);
+  if (!keys) return keys.error();
+  auto ring = key_ring::open(*keys);
   if (!ring) return ring.error();
   gpgme_ctx_t c = (*ring)->context();
   auto key = find_secret_key(c, id);

@@ -16,11 +16,16 @@ struct signed_message {
   std::string text;                     // what the signature covers; only this may be believed
 };
 
-/// Checks a clear-signed block against the public keys in a file. Blocks: GnuPG runs beside us, in
-/// a folder of its own that is removed again, so that nobody's key ring is touched.
+/// The keys in a file. Blocks.
+/// Errors   "failed to load keyring: open %s: …".
+outcome<std::string> load_keyring(const std::string& path);
+
+/// Checks a clear-signed block against public keys as GnuPG exports them, binary or armored. Blocks:
+/// GnuPG runs beside us, in a folder of its own that is removed again, so that nobody's key ring is
+/// touched.
 /// Shape    every key of the ring is trusted; expired, revoked and disabled ones sign nothing.
-/// Errors   "open %s: …" for the ring, "openpgp: …" for the signature.
-outcome<signed_message> check_signature(std::string_view block, const std::string& keyring);
+/// Errors   "openpgp: …"; which package has GnuPG where it is missing.
+outcome<signed_message> check_signature(std::string_view block, std::string_view keys);
 
 /// Clear-signs with the secret key in a file whose identity is or contains `id`. Blocks as above.
 /// Errors   "private key not found", "more than one key contain the id %q", GnuPG's for a wrong

@@ -84,6 +84,11 @@ void chart_shelf::take(const std::string& name, const std::string& version) {
   archives_[name].erase(version);
 }
 
+void chart_shelf::sign(const std::string& name, const std::string& version,
+                       std::string provenance) {
+  provenances_["/" + name + "-" + version + ".tgz.prov"] = std::move(provenance);
+}
+
 reactor::result<void> chart_shelf::start() {
   return server_->start();
 }
@@ -118,7 +123,11 @@ reactor::http::response chart_shelf::answer(const reactor::http::request& r) {
         out.body = archive;
         return out;
       }
-  out.status = 404;
+  const auto signature = provenances_.find(path);
+  if (signature != provenances_.end() && !signature->second.empty())
+    out.body = signature->second;
+  else
+    out.status = 404;
   return out;
 }
 

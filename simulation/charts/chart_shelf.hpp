@@ -32,6 +32,11 @@ public:
   void put(const std::string& name, const std::string& version,
            chart_kind kind = chart_kind::plain);
   void take(const std::string& name, const std::string& version);
+  const std::string& archive(const std::string& name, const std::string& version) {
+    return archives_[name][version];
+  }
+  /// What lies beside the archive from now on; empty: nothing does.
+  void sign(const std::string& name, const std::string& version, std::string provenance);
   reactor::result<void> start();
   reactor::awaitable<void> stop();
   /// "http://shelf.demo.local"
@@ -45,6 +50,7 @@ private:
 
   std::unique_ptr<reactor::http::server> server_;
   std::map<std::string, std::map<std::string, std::string>> archives_;  // by name, by version
+  std::map<std::string, std::string> provenances_;                      // by path
   std::size_t given_ = 0;
 };
 

@@ -214,11 +214,15 @@ TEST(FleetChartKind, IsReadWithItsDefaults) {
   EXPECT_EQ(p.chart.timeout, std::chrono::minutes(5));
   EXPECT_FALSE(p.chart.tests || p.chart.atomic || p.chart.by_policy || p.paused);
   EXPECT_EQ(p.history_limit, 10);
+  EXPECT_EQ(p.chart.keys, keyring_source());
+  const fleet_chart with_keys = read_chart(
+      R"({"clusters":{"selector":{}},"namespace":"a","chart":{"repository":"https://x","name":"n","provenance":{"keysFrom":{"name":"k"}}}})");
+  EXPECT_EQ(with_keys.chart.keys, (keyring_source{"k", "pubring.gpg"}));
 }
 
 TEST(FleetChartKind, IsReadAsWritten) {
   const fleet_chart p = read_chart(
-      R"({"clusters":{"names":["b","a"]},"chart":{"repository":"oci://r.example/charts","name":"web","version":"1.x","digest":"sha256:0a"},)"
+      R"({"clusters":{"names":["b","a"]},"chart":{"repository":"oci://r.example/charts","name":"web","version":"1.x","digest":"sha256:0a","provenance":{"keysFrom":{"name":"k","key":"ring"}}},)"
       R"("namespace":"apps","release":"front","values":{"a":{"b":1}},"valuesFrom":[{"kind":"Secret","name":"s"},)"
       R"({"kind":"ConfigMap","name":"c","key":"{region}-{zone}.yaml","optional":true}],"valuesByPolicy":true,"dependsOn":["base"],)"
       R"("drift":"Repair","test":true,"atomic":true,"timeout":"90s","uninstall":"Orphan","paused":true,"revisionHistoryLimit":3})");
@@ -229,6 +233,7 @@ TEST(FleetChartKind, IsReadAsWritten) {
   const chart_spec& c = p.chart;
   EXPECT_EQ(c.depends_on, std::vector<std::string>{"base"});
   EXPECT_TRUE(c.tests && c.atomic && c.by_policy && p.paused);
+  EXPECT_EQ(c.keys, (keyring_source{"k", "ring"}));
   EXPECT_EQ(c.drift, chart_spec::on_drift::repair);
   EXPECT_EQ(c.timeout, std::chrono::seconds(90));
   ASSERT_EQ(c.sources.size(), 2u);
@@ -270,6 +275,14 @@ TEST(FleetChartKind, WhatCannotBeProcessedIsNamedWithItsField) {
       read_chart(R"({"clusters":{"selector":{}},"chart":{"repository":"https://x","name":"n"}})")
           .spec_problem(),
       "spec.namespace is empty");
+  for (const char* provenance : {"{}", R"({"keysFrom":{}})", R"({"keysFrom":{"name":""}})"})
+    EXPECT_EQ(
+        read_chart(
+            R"({"clusters":{"selector":{}},"namespace":"a","chart":{"repository":"https://x","name":"n","provenance":)" +
+            std::string(provenance) + "}}")
+            .spec_problem(),
+        "spec.chart.provenance.keysFrom.name is empty")
+        << provenance << ": what asks for a signature is never as if it asked for none";
   EXPECT_FALSE(k8s::parse_view<fleet_chart>(
       object(std::string(smallest_chart) + R"(,"values":{"a":1,"a":2}})")))
       << "a key that is there twice";

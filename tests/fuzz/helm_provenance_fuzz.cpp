@@ -13,6 +13,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!again || *again != *block) std::abort();
   }
   if (const auto sums = sources::read_signed_text(text))
-    for (const auto& [name, sum] : *sums) static_cast<void>(sources::check_sum(*sums, name, text));
+    for (const auto& [name, sum] : *sums) static_cast<void>(sources::check_sum(*sums, name, sum));
   return 0;
 }

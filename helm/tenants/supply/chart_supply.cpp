@@ -3,9 +3,11 @@
 #include "helm/placed/plan/chart_version.hpp"
 #include "helm/sources/chart_registry.hpp"
 #include "helm/sources/locate.hpp"
+#include "helm/sources/provenance.hpp"
 #include "helm/sources/repository.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/printable.hpp"
 #include "reactor/plain/secret.hpp"
 #include "reactor/task_group.hpp"
 #include "registry/reference.hpp"
@@ -28,6 +30,8 @@ constexpr std::size_t most_indexes = 64;
 constexpr std::size_t most_index_bytes = 24u << 20, most_archive_bytes = 8u << 20;
 /// Of archives, where charts are prepared in child processes.
 constexpr std::size_t archives_bytes = 8u << 20;
+/// Of the names in a key, which may be many.
+constexpr std::size_t most_signer_bytes = 200;
 /// What is kept of an index while it is read: the versions of one chart, with all that is said of
 /// them. The largest public one has a few thousand.
 constexpr std::uint64_t index_memory_bytes = 32u << 20;
@@ -128,14 +132,9 @@ awaitable<void> chart_supply::fetch(chart_coordinates c) {
 
 awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
   supplied_chart out;
-  archive got;
-  if (registry::is_oci(c.repo))
-    got = co_await from_registry(registry::join_url(c.repo, c.name), c.version);
-  else
-    got = co_await from_repository(c);
+  fetched got = co_await get_part(c, part::archive);
   if (!got.came) {
     out.why = std::move(got.why);
-    if (out.why.is == chart_problem::kind::version_not_found) out.why = no_such_version(c);
     co_return out;
   }
   const std::string version = got.version;
@@ -156,18 +155,38 @@ awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
   co_return out;
 }
 
-awaitable<chart_supply::archive> chart_supply::from_repository(chart_coordinates c) {
-  archive out;
-  const auto index = co_await index_of(c.repo, c.name, out.why);
-  if (!index && options_.without_index && !c.version.empty()) {
-    const auto beside = registry::resolve_reference(c.repo, c.name + "-" + c.version + ".tgz");
-    if (!beside) co_return out;
-    archive got = co_await archive_at(c.repo, *beside, c.name + "-" + c.version, std::string());
-    if (!got.came) co_return out;  // that there is no index says more
-    got.version = c.version;
-    co_return got;
+awaitable<outcome<std::string>> chart_supply::signer(chart_coordinates c, std::string digest,
+                                                     std::string keys) {
+  const fetched prov = co_await get_part(c, part::provenance);
+  if (!prov.came) co_return problem{"its provenance cannot be had: " + prov.why.text};
+  const auto check = [](const std::string& file, const std::string& digest, const std::string& text,
+                        const std::string& keys) -> outcome<std::string> {
+    const auto by = sources::check_signer(file, digest, text, keys);
+    if (!by) return by.error();
+    std::string names;
+    for (const std::string& one : by->identities) names += (names.empty() ? "" : ", ") + one;
+    return reactor::printable(names, most_signer_bytes) + ", key " + by->fingerprint;
+  };
+  outcome<std::string> said = co_await loop_.offload_foreign(check, prov.file, std::move(digest),
+                                                             prov.bytes, std::move(keys));
+  co_return said;
+}
+
+awaitable<chart_supply::source> chart_supply::source_of(chart_coordinates c) {
+  source out;
+  if (registry::is_oci(c.repo)) {
+    out.url = registry::join_url(c.repo, c.name);
+    out.version = c.version;
+    co_return out;
   }
-  if (!index) co_return out;
+  const auto index = co_await index_of(c.repo, c.name, out.why);
+  if (!index) {
+    if (!options_.without_index || c.version.empty()) co_return out;
+    const auto beside = registry::resolve_reference(c.repo, c.name + "-" + c.version + ".tgz");
+    if (beside) out.url = *beside;
+    out.version = c.version;
+    co_return out;
+  }
   if (index->empty()) {
     out.why = not_loaded("there is no chart " + c.name + " in " + registry::without_user(c.repo));
     co_return out;
@@ -176,39 +195,67 @@ awaitable<chart_supply::archive> chart_supply::from_repository(chart_coordinates
   for (const offer& o : *index) versions.push_back(o.version);
   const std::optional<std::string> chosen = choose_version(versions, c.version);
   if (!chosen) {
-    out.why.is = chart_problem::kind::version_not_found;
+    out.why = no_such_version(c);
     co_return out;
   }
   const offer what = *std::ranges::find(*index, *chosen, &offer::version);
-  out.version = *chosen;
-  auto at = registry::resolve_reference(c.repo, what.url);
+  const auto at = registry::resolve_reference(c.repo, what.url);
   if (what.url.empty() || !at) {
     out.why = not_loaded("chart " + c.name + " " + *chosen + " has no address in " +
                          registry::without_user(c.repo));
     co_return out;
   }
-  if (registry::is_oci(*at)) co_return co_await from_registry(*at, std::string());
-  out = co_await archive_at(c.repo, *at, c.name + "-" + *chosen, what.digest);
-  out.version = *chosen;
+  out.url = *at;
+  out.digest = what.digest;
+  // An address in a registry names its tag.
+  if (!registry::is_oci(*at)) out.version = *chosen;
   co_return out;
 }
 
-awaitable<chart_supply::archive> chart_supply::archive_at(std::string repo, std::string url,
-                                                          std::string what, std::string digest) {
-  archive out;
+awaitable<chart_supply::fetched> chart_supply::get_part(chart_coordinates c, part what) {
+  const source at = co_await source_of(c);
+  fetched out;
+  out.why = at.why;
+  if (registry::is_oci(at.url)) {
+    out = co_await from_registry(at.url, at.version, what);
+    if (out.why.is == chart_problem::kind::version_not_found) out.why = no_such_version(c);
+    co_return out;
+  }
+  auto file = sources::archive_name_of(at.url);
+  if (at.url.empty()) co_return out;
+  if (!file) {
+    out.why = not_loaded(file.error().text);
+    co_return out;
+  }
+  const bool is_signature = what == part::provenance;
+  out = co_await from_web(c.repo, at.url + (is_signature ? ".prov" : ""),
+                          is_signature ? sources::provenance_bytes_limit : most_archive_bytes);
+  out.version = at.version;
+  out.file = *std::move(file);
+  if (!out.came) {
+    if (!at.why.text.empty()) out.why = at.why;  // that there is no index says more
+    co_return out;
+  }
+  if (is_signature) co_return out;
+  auto fits = sources::check_digest(at.digest, c.name + "-" + at.version, out.bytes);
+  if (fits) co_return out;
+  out.came = false;
+  out.why = not_loaded(fits.error().text);
+  co_return out;
+}
+
+awaitable<chart_supply::fetched> chart_supply::from_web(std::string repo, std::string url,
+                                                        std::size_t most_bytes) {
+  fetched out;
   auto known = co_await sources::load_repositories(loop_, options_.where.repository_config);
   sources::repository_entry from;
   from.url = repo;
   if (known)
     for (const sources::repository_entry& e : known->entries)
       if (registry::same_url(e.url, repo)) from = e;
-  auto bytes = co_await sources::fetch(online().web, std::move(from), url, most_archive_bytes);
+  auto bytes = co_await sources::fetch(online().web, std::move(from), url, most_bytes);
   if (!bytes) {
     out.why = not_loaded(bytes.error().text);
-    co_return out;
-  }
-  if (auto fits = sources::check_digest(digest, what, *bytes); !fits) {
-    out.why = not_loaded(fits.error().text);
     co_return out;
   }
   out.bytes = std::move(*bytes);
@@ -217,9 +264,9 @@ awaitable<chart_supply::archive> chart_supply::archive_at(std::string repo, std:
 }
 
 /// With an empty version the reference names a tag already.
-awaitable<chart_supply::archive> chart_supply::from_registry(std::string reference,
-                                                             std::string version) {
-  archive out;
+awaitable<chart_supply::fetched> chart_supply::from_registry(std::string reference,
+                                                             std::string version, part what) {
+  fetched out;
   sources::chart_origin anonymous;
   auto at = registry::parse_oci_reference(reference);
   if (!at) {
@@ -242,15 +289,19 @@ awaitable<chart_supply::archive> chart_supply::from_registry(std::string referen
     }
     at->tag = registry::tag_of(*chosen);
   }
-  sources::wanted_parts chart_only;
-  chart_only.archive_bytes = most_archive_bytes;
-  auto pulled = co_await r.pull(*at, chart_only);
-  if (!pulled) {
-    out.why = not_loaded(pulled.error().text);
+  sources::wanted_parts wanted;
+  wanted.chart = what == part::archive;
+  wanted.provenance = what == part::provenance;
+  wanted.archive_bytes = most_archive_bytes;
+  auto pulled = co_await r.pull(*at, wanted);
+  auto file = sources::archive_name_of(*at);
+  if (!pulled || !file) {
+    out.why = not_loaded(pulled ? file.error().text : pulled.error().text);
     co_return out;
   }
   out.version = pulled->meta.version;
-  out.bytes = std::move(pulled->archive);
+  out.bytes = std::move(what == part::archive ? pulled->archive : pulled->provenance);
+  out.file = *std::move(file);
   out.came = true;
   co_return out;
 }

@@ -52,11 +52,23 @@ public:
 
   /// Waits for the download where there is one.
   reactor::awaitable<supplied_chart> get(chart_coordinates c);
+  /// Who signed the archive with that digest ("sha256:…") of an exact version, by these public keys
+  /// (sources::check_signature): "Jane <jane@example.com>, key 0123…". It is asked for each time.
+  /// Errors   why its provenance cannot be had, or Helm's reason not to believe it.
+  reactor::awaitable<outcome<std::string>> signer(chart_coordinates c, std::string digest,
+                                                  std::string keys);
 
 private:
   using offers = std::vector<offer>;
-  struct archive {
+  /// Where an archive lies.
+  struct source {
+    std::string url, version, digest;
+    chart_problem why;  // that it is not known, or that there is no index which says so
+  };
+  enum class part : std::uint8_t { archive, provenance };
+  struct fetched {
     std::string bytes, version;
+    std::string file;  // the name of the archive
     chart_problem why;
     bool came = false;
   };
@@ -68,10 +80,10 @@ private:
   network& online();
   reactor::awaitable<void> fetch(chart_coordinates c);
   reactor::awaitable<supplied_chart> load(chart_coordinates c);
-  reactor::awaitable<archive> from_repository(chart_coordinates c);
-  reactor::awaitable<archive> archive_at(std::string repo, std::string url, std::string what,
-                                         std::string digest);
-  reactor::awaitable<archive> from_registry(std::string reference, std::string version);
+  reactor::awaitable<source> source_of(chart_coordinates c);
+  reactor::awaitable<fetched> get_part(chart_coordinates c, part what);
+  reactor::awaitable<fetched> from_web(std::string repo, std::string url, std::size_t most_bytes);
+  reactor::awaitable<fetched> from_registry(std::string reference, std::string version, part what);
   // borrowed
   reactor::awaitable<std::shared_ptr<const offers>> index_of(std::string repo, std::string name,
                                                              chart_problem& why);

@@ -4,6 +4,7 @@
 #include "helm/sources/locate.hpp"
 #include "helm/sources/provenance.hpp"
 #include "reactor/system/files.hpp"
+#include "tests/helm/sources/test_signer.hpp"
 
 #include <gmock/gmock.h>
 
@@ -77,6 +78,22 @@ TEST_F(Signature, OfAStrangerIsRefused) {
   std::filesystem::remove(empty);
   EXPECT_EQ(verify("sub-0.1.0.tgz", archive, prov, "/nowhere.gpg"),
             "failed to load keyring: open /nowhere.gpg: no such file or directory");
+}
+
+TEST_F(Signature, TakesKeysBinaryAndArmoredAndNamesWhatHasNone) {
+  const test_signer by("jane");
+  const std::string signed_text = by.sign("sub", "0.1.0", archive);
+  const std::string sum = formats::digest_of(archive);
+  const std::string binary = by.public_key() + file("signer.gpg"), armored = by.armored_key();
+  for (const std::string& keys : {binary, armored, armored + armored}) {
+    const auto r = check_signer("sub-0.1.0.tgz", sum, signed_text, keys);
+    ASSERT_TRUE(r) << r.error().text;
+    EXPECT_THAT(r->identities, ElementsAre("jane <jane@example.com>"));
+  }
+  EXPECT_EQ(check_signer("sub-0.1.0.tgz", sum, signed_text, file("signer.gpg")).error().text,
+            "openpgp: signature made by unknown entity");
+  EXPECT_EQ(check_signer("sub-0.1.0.tgz", sum, signed_text, "no key at all").error().text,
+            "openpgp: the keyring has no key");
 }
 
 TEST_F(Signature, NeedsABlock) {
