@@ -47,6 +47,9 @@ public:
     std::uint64_t most() const noexcept {
       return is_ == size::small && of_ ? small_bytes : unlimited;
     }
+    /// Others wait until this one has ended.
+    bool is_large() const noexcept { return is_ == size::large; }
+
     /// Waits until no other operation is large.
     /// Errors   errc::timed_out: the large one has not ended within the patience. errc::limit: this
     ///          one is large since works_for, and others wait.

@@ -222,6 +222,7 @@ key_ptr new_dsa() {
 
 value f_gen_private_key(executor& e, args a) {
   const auto& kind = a[0].text();
+  e.note_impure();
   e.about_to_work();
   key_ptr key;
   if (kind.empty() || kind == "rsa")

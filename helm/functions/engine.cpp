@@ -41,10 +41,12 @@ value f_fail(executor& e, args a) {
 }
 value f_lookup(executor& e, args a) {
   if (e.lint() || !e.runtime().lookup) return value::map_type{};
+  e.note_impure();
   auto v = e.runtime().lookup(a[0].text(), a[1].text(), a[2].text(), a[3].text());
   return v.is_nil() ? value(value::map_type{}) : v;
 }
-value f_get_host_by_name(executor&, args) {
+value f_get_host_by_name(executor& e, args) {
+  e.note_impure();
   return "";
 }
 

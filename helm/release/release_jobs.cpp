@@ -1,8 +1,13 @@
 #include "helm/release/release_jobs.hpp"
 
+#include "formats/digest.hpp"
+#include "formats/gzip.hpp"
+#include "helm/apart/kept_renders.hpp"
 #include "helm/charts/bounded.hpp"
 #include "helm/go.hpp"
 #include "reactor/loop.hpp"
+
+#include <boost/pfr/tuple_size.hpp>
 
 #include <algorithm>
 
@@ -70,6 +75,116 @@ record to_record(record_job::answer a) {
   return r;
 }
 
+render_job::answer answer_of(rendered made) {
+  render_job::answer out;
+  out.missing = std::move(made.missing);
+  out.failure = std::move(made.failure);
+  out.hooks = std::move(made.hooks);
+  out.manifest = std::move(made.manifest);
+  out.notes = std::move(made.notes);
+  out.lines = std::move(made.lines);
+  out.impure = made.impure;
+  if (out.lines.size() > lines_limit) out.lines.resize(lines_limit);
+  if (!made.processed) return out;
+  auto brief = brief_of(*made.processed);
+  if (brief)
+    out.processed = std::move(*brief);
+  else
+    out.failure = brief.error();
+  return out;
+}
+
+rendered rendered_of(render_job::answer said) {
+  rendered out;
+  out.missing = std::move(said.missing);
+  out.failure = std::move(said.failure);
+  if (said.processed) out.processed = chart_of(std::move(*said.processed));
+  if (!out.missing && !out.failure && !out.processed)
+    out.failure = problem{"rendering failed: there is neither a chart nor a reason"};
+  out.hooks = std::move(said.hooks);
+  out.manifest = std::move(said.manifest);
+  out.notes = std::move(said.notes);
+  out.lines = std::move(said.lines);
+  out.impure = said.impure;
+  return out;
+}
+
+// A new field belongs into render_input, and so into the key, unless the templates cannot see it.
+static_assert(boost::pfr::tuple_size_v<render_request> == 18);
+static_assert(boost::pfr::tuple_size_v<render_job> == 4, "input, now, time, answers");
+
+render_input input_of(render_request r) {
+  return {std::move(r.values),
+          std::move(r.chart_values),
+          std::move(r.release),
+          std::move(r.caps),
+          r.skip_schema,
+          r.sub_notes,
+          r.hide_secrets,
+          r.look_up,
+          r.limits};
+}
+
+struct keyed_request {
+  render_request request;
+  std::string key;
+};
+
+/// What is kept of a render beside the render itself; a mark where it is too large.
+struct packed_render {
+  rendered made;
+  apart::kept_renders::entry kept;
+};
+packed_render packed(rendered& made) {
+  constexpr std::size_t most = apart::kept_renders::most_unpacked_bytes;
+  packed_render out{std::move(made), {}};
+  const bool is_recorded = out.made.processed && out.made.processed->recorded;
+  const std::size_t chart_bytes = is_recorded ? out.made.processed->recorded->size() : 0;
+  if (out.made.manifest.size() + chart_bytes > most) return out;
+  auto bytes = to_bytes(answer_of(out.made));
+  if (!bytes || bytes->size() > most) return out;
+  out.kept.packed = std::make_shared<const std::string>(formats::gzip(*bytes));
+  out.kept.unpacked_bytes = bytes->size();
+  return out;
+}
+rendered unpacked(const apart::kept_renders::entry& kept) {
+  const formats::unpacked text = formats::gunzip(*kept.packed, kept.unpacked_bytes);
+  auto said = from_bytes<render_job::answer>(text.text, apart::answer_memory_bytes);
+  if (said) return rendered_of(std::move(*said));
+  rendered out;
+  out.failure = said.error();
+  return out;
+}
+
+reactor::awaitable<rendered> render_alone(reactor::loop& l, render_request r,
+                                          apart::memory_share* within) {
+  reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
+  if (!r.chart->archived() || !children) {
+    rendered here = co_await l.offload_foreign(&render_release, std::move(r));
+    co_return here;
+  }
+  rendered out;
+  if (r.after) {
+    out.failure = problem{"a chart that is rendered in another process has no step after it"};
+    co_return out;
+  }
+  render_job job;
+  job.now = r.now;
+  job.time = r.time;
+  if (r.answers)
+    for (const auto& [key, said] : *r.answers)
+      job.answers.emplace_back(key, std::pair(said.json, said.error));
+  // What was looked up was written by users of the release's namespace.
+  std::string owner = job.answers.empty() ? std::string() : std::move(r.answers_of);
+  std::shared_ptr<prepared_chart> chart = r.chart;
+  job.input = input_of(std::move(r));  // nobody else counts its values: they go to another thread
+  auto said =
+      co_await apart::ask(l, *children, std::move(job), std::move(chart), std::move(owner), within);
+  if (said) co_return rendered_of(std::move(*said));
+  out.failure = problem{"rendering failed: " + said.error().text};
+  co_return out;
+}
+
 }  // namespace
 
 std::shared_ptr<const chart> chart_of(brief_chart b) {
@@ -101,82 +216,69 @@ render_job::answer render_job::run(loaded& about) const {
   }
   render_request r;
   r.chart = *about;
-  r.values = values;
-  r.chart_values = chart_values;
-  r.release = release;
-  r.caps = caps;
+  r.values = input.values;
+  r.chart_values = input.chart_values;
+  r.release = input.release;
+  r.caps = input.caps;
   r.now = now;
-  r.skip_schema = skip_schema;
-  r.sub_notes = sub_notes;
-  r.hide_secrets = hide_secrets;
-  r.look_up = look_up;
-  r.limits = limits;
+  r.skip_schema = input.skip_schema;
+  r.sub_notes = input.sub_notes;
+  r.hide_secrets = input.hide_secrets;
+  r.look_up = input.look_up;
+  r.limits = input.limits;
   r.time = time;
   auto known = std::make_shared<lookup_answers>();
   for (const auto& [key, said] : answers) (*known)[key] = {said.first, said.second};
   r.answers = std::move(known);
-  rendered made = render_release(r);
-  out.missing = std::move(made.missing);
-  out.failure = std::move(made.failure);
-  out.hooks = std::move(made.hooks);
-  out.manifest = std::move(made.manifest);
-  out.notes = std::move(made.notes);
-  out.lines = std::move(made.lines);
-  if (out.lines.size() > lines_limit) out.lines.resize(lines_limit);
-  if (!made.processed) return out;
-  auto brief = brief_of(*made.processed);
-  if (brief)
-    out.processed = std::move(*brief);
-  else
-    out.failure = brief.error();
-  return out;
+  return answer_of(render_release(r));
+}
+
+std::string render_key(const render_request& r) {
+  const bool has_answers = r.answers && !r.answers->empty();
+  if (r.chart->digest().empty() || r.after || has_answers) return {};
+  auto bytes = to_bytes(input_of(r));
+  return bytes ? sha256_hex(r.chart->digest() + "\n" + *bytes) : std::string();
 }
 
 reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r,
                                           apart::memory_share* within) {
-  reactor::foreign_workers* const children = reactor::foreign_workers_of(l);
-  if (!r.chart->archived() || !children) {
-    rendered here = co_await l.offload_foreign(&render_release, std::move(r));
-    co_return here;
+  const auto with_key = [](render_request& of) {
+    std::string key = render_key(of);
+    return keyed_request{std::move(of), std::move(key)};
+  };
+  keyed_request asked = co_await l.offload(with_key, std::move(r));
+  auto& kept = apart::kept_renders::of(l);
+  std::unique_ptr<apart::kept_renders::lead> lead;
+  while (!asked.key.empty() && !lead) {
+    if (const auto* known = kept.find(asked.key)) {
+      if (!known->packed) break;
+      apart::kept_renders::entry found = *known;
+      const auto no_room = co_await apart::room_for(within, found.unpacked_bytes);
+      rendered out;
+      if (no_room) {
+        out.failure = problem{"rendering failed: " + no_room->text};
+        co_return out;
+      }
+      out = co_await l.offload(&unpacked, std::move(found));
+      kept.count_saved();
+      co_return out;
+    }
+    lead = kept.take_lead(asked.key);
+    if (lead) continue;
+    if (within && within->is_large()) break;
+    co_await kept.wait_for(asked.key);
   }
-  rendered out;
-  if (r.after) {
-    out.failure = problem{"a chart that is rendered in another process has no step after it"};
-    co_return out;
+  kept.count_made();
+  rendered made = co_await render_alone(l, std::move(asked.request), within);
+  if (!lead) co_return made;
+  if (made.impure || made.missing) {
+    kept.keep(std::move(asked.key), {});
+  } else if (!made.failure) {
+    packed_render done = co_await l.offload(&packed, std::move(made));
+    made = std::move(done.made);
+    kept.keep(std::move(asked.key), std::move(done.kept));
   }
-  render_job job;
-  job.values = std::move(r.values);
-  job.chart_values = std::move(r.chart_values);
-  job.release = std::move(r.release);
-  job.caps = std::move(r.caps);
-  job.now = r.now;
-  job.skip_schema = r.skip_schema;
-  job.sub_notes = r.sub_notes;
-  job.hide_secrets = r.hide_secrets;
-  job.look_up = r.look_up;
-  job.limits = r.limits;
-  job.time = r.time;
-  if (r.answers)
-    for (const auto& [key, said] : *r.answers)
-      job.answers.emplace_back(key, std::pair(said.json, said.error));
-  // What was looked up was written by users of the release's namespace.
-  std::string owner = job.answers.empty() ? std::string() : std::move(r.answers_of);
-  auto said = co_await apart::ask(l, *children, std::move(job), std::move(r.chart),
-                                  std::move(owner), within);
-  if (!said) {
-    out.failure = problem{"rendering failed: " + said.error().text};
-    co_return out;
-  }
-  out.missing = std::move(said->missing);
-  out.failure = std::move(said->failure);
-  if (said->processed) out.processed = chart_of(std::move(*said->processed));
-  if (!out.missing && !out.failure && !out.processed)
-    out.failure = problem{"rendering failed: there is neither a chart nor a reason"};
-  out.hooks = std::move(said->hooks);
-  out.manifest = std::move(said->manifest);
-  out.notes = std::move(said->notes);
-  out.lines = std::move(said->lines);
-  co_return out;
+  co_return made;
 }
 
 crds_job::answer crds_job::run(loaded& about) const {

@@ -27,16 +27,22 @@ struct brief_chart {
 std::shared_ptr<const chart> chart_of(brief_chart b);
 outcome<brief_chart> brief_of(const chart& c);
 
-/// A render_request without what only its own process can have.
-struct render_job {
-  static constexpr apart::job_number number = apart::job_number::render;
+/// Everything that decides what a render of a chart comes to, but for the time, chance and the
+/// cluster, whose use the render tells (rendered::impure). The key of a kept render is made of it.
+struct render_input {
   value values;
   std::optional<value> chart_values;
   release_options release;
   capabilities caps;
-  std::chrono::system_clock::time_point now;
   bool skip_schema = false, sub_notes = false, hide_secrets = false, look_up = true;
   chart_limits limits;
+};
+
+/// A render_request without what only its own process can have.
+struct render_job {
+  static constexpr apart::job_number number = apart::job_number::render;
+  render_input input;
+  std::chrono::system_clock::time_point now;
   std::chrono::nanoseconds time{};
   std::vector<std::pair<lookup_key, std::pair<std::string, std::string>>> answers;
 
@@ -47,11 +53,19 @@ struct render_job {
     std::vector<hook> hooks;
     std::string manifest, notes;
     std::vector<std::string> lines;
+    bool impure = false;
   };
   answer run(loaded& about) const;
 };
 
+/// SHA-256 of the chart's digest and of what crosses to the child as render_input; empty: what the
+/// request comes to is not shared, since it has a step of the caller's after it, answers of a
+/// cluster, or a chart without an archive.
+std::string render_key(const render_request& r);
+
 /// render_release(), where the chart is: in a child process, or on the loop's worker for strangers.
+/// Shape    callers with one render_key() get what one render came to (apart::kept_renders), unless
+///          that had time, chance or the cluster, or failed.
 /// Lifetime `r` is used up; its values share nothing.
 /// Errors   also those of a child: a limit, a process that cannot be started.
 reactor::awaitable<rendered> render_apart(reactor::loop& l, render_request r,

@@ -37,6 +37,7 @@ outcome<bool> render_into(rendered& out, const render_request& r) {
   options.limits.memory_bytes = r.limits.memory_bytes;
   options.limits.output_bytes = std::min(options.limits.output_bytes, 2 * r.limits.memory_bytes);
   options.runtime.log = warn;
+  options.runtime.impure = &out.impure;
   if (r.random)
     options.runtime.random = [&](std::span<unsigned char> bytes) { r.random->fill(bytes); };
   options.runtime.now = [&] { return r.now; };

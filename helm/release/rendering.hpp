@@ -60,6 +60,7 @@ struct rendered {
   std::vector<hook> hooks;
   std::string manifest, notes;
   std::vector<std::string> lines;  // warnings
+  bool impure = false;             // render_runtime::impure
 };
 
 /// Long, and pure but for `after`: for render_apart().

@@ -24,8 +24,8 @@ outcome<std::shared_ptr<prepared_chart>> chart_cache::from_archive(std::string_v
   std::vector<std::string> warnings;
   auto loaded = load_archive(archive, warnings, each_);
   if (!loaded) return loaded.error();
-  return add(std::move(digest),
-             std::make_shared<prepared_chart>(std::move(*loaded), std::move(warnings)));
+  auto fresh = std::make_shared<prepared_chart>(std::move(*loaded), std::move(warnings), digest);
+  return add(std::move(digest), std::move(fresh));
 }
 
 std::shared_ptr<prepared_chart> chart_cache::keep(std::shared_ptr<prepared_chart> archived) {

@@ -46,8 +46,9 @@ void count(const chart& c, std::size_t& files, std::size_t& templates) {
 
 }  // namespace
 
-prepared_chart::prepared_chart(chart_ptr loaded, std::vector<std::string> warnings)
-    : loaded_(std::move(loaded)), warnings_(std::move(warnings)) {
+prepared_chart::prepared_chart(chart_ptr loaded, std::vector<std::string> warnings,
+                               std::string digest)
+    : loaded_(std::move(loaded)), digest_(std::move(digest)), warnings_(std::move(warnings)) {
   count(*loaded_, source_bytes_, template_bytes_);
   weigh();
 }

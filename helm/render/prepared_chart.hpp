@@ -28,8 +28,10 @@ struct archived_chart {
 ///          shares nothing with the chart.
 class prepared_chart {
 public:
-  /// `loaded` belongs to the prepared chart from now on; nobody else may use it.
-  explicit prepared_chart(chart_ptr loaded, std::vector<std::string> warnings = {});
+  /// `loaded` belongs to the prepared chart from now on; nobody else may use it. `digest` is that of
+  /// the archive that it was loaded from.
+  explicit prepared_chart(chart_ptr loaded, std::vector<std::string> warnings = {},
+                          std::string digest = {});
   /// One that is in another process. `meta` is what it said there of itself. It cannot be rendered
   /// or copied here.
   prepared_chart(archived_chart a, metadata meta);
@@ -39,6 +41,8 @@ public:
   const metadata& meta() const { return loaded_->meta; }
   /// Null where the chart is in this process.
   const archived_chart* archived() const { return archived_ ? &*archived_ : nullptr; }
+  /// "sha256:…" of the chart's archive; empty: it was loaded from none.
+  const std::string& digest() const { return archived_ ? archived_->digest : digest_; }
   /// What loading had to say.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -73,6 +77,7 @@ private:
 
   chart_ptr loaded_;
   std::optional<archived_chart> archived_;
+  std::string digest_;
   std::vector<std::string> warnings_;
   std::mutex in_use_;
   std::vector<std::unique_ptr<shape>> shapes_;  // most recently used first

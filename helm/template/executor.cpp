@@ -692,6 +692,7 @@ std::string executor::tpl(const std::string& text, const value& data) {
 }
 
 void executor::random(std::span<unsigned char> bytes) const {
+  note_impure();
   if (runtime_.random) {
     runtime_.random(bytes);
     return;
@@ -704,6 +705,7 @@ void executor::random(std::span<unsigned char> bytes) const {
 }
 
 std::chrono::system_clock::time_point executor::now() const {
+  note_impure();
   if (!runtime_.now) throw function_error("no clock was given");
   return runtime_.now();
 }

@@ -31,6 +31,9 @@ struct render_runtime {
   std::function<value(const std::string& api_version, const std::string& kind,
                       const std::string& name_space, const std::string& name)>
       lookup;
+  /// Becomes true when a function had chance, the time or the cluster. What a render made without
+  /// is the same for every render of the same input.
+  bool* impure = nullptr;
   /// Lines for a person: warnings, and in lint mode what `required` and `fail` would have said.
   std::function<void(const std::string&)> log;
 };
@@ -80,6 +83,11 @@ public:
   std::string tpl(const std::string& text, const value& data);
   const render_runtime& runtime() const { return runtime_; }
   bool lint() const { return lint_; }
+  /// Called by every function whose result is not decided by its arguments alone; random() and
+  /// now() do it themselves.
+  void note_impure() const {
+    if (runtime_.impure) *runtime_.impure = true;
+  }
   void random(std::span<unsigned char> bytes) const;
   std::chrono::system_clock::time_point now() const;
   /// Counts bytes a function is about to make, so that `repeat` cannot outgrow the limit before it

@@ -1,5 +1,6 @@
 #include "helm/tenants/chart_children.hpp"
 
+#include "helm/apart/kept_renders.hpp"
 #include "helm/objects/manifest_job.hpp"
 #include "helm/placed/stored_release.hpp"
 #include "helm/release/release_jobs.hpp"
@@ -41,6 +42,10 @@ reactor::child_workers::options index_workers_of(chart_children::options o) {
 
 chart_children::chart_children(reactor::loop& l, options o)
     : charts_(l, workers_of(o)), indexes_(l, index_workers_of(o)), attached_(l, *this) {
+  if (o.metrics)
+    apart::kept_renders::of(l).count_in(
+        o.metrics->get_counter(tenant_metrics::chart_renders, {{"result", "made"}}),
+        o.metrics->get_counter(tenant_metrics::chart_renders, {{"result", "saved"}}));
   constexpr reactor::nanoseconds told_every = std::chrono::seconds(10);
   memory()->on_wait([log = o.log, told = std::make_shared<reactor::repeats>(l, told_every)](
                         const std::string& who, const std::string& holder) {

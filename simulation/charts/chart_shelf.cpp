@@ -25,6 +25,14 @@ metadata:
   name: {{ .Release.Name }}-outside
   namespace: kube-system
 )";
+constexpr std::string_view random = R"(apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-random
+data:
+  password: {{ randAlphaNum 20 }}
+  key: {{ (genCA .Release.Name 365).Key | quote }}
+)";
 constexpr std::string_view others = R"(apiVersion: v1
 kind: ServiceAccount
 metadata:
@@ -65,6 +73,7 @@ std::string archive_of(const std::string& name, const std::string& version, char
   if (kind == chart_kind::failing_hook)
     out.file(name + "/templates/hook.yaml", pod_of("post-upgrade", true));
   if (kind == chart_kind::several) out.file(name + "/templates/others.yaml", others);
+  if (kind == chart_kind::random) out.file(name + "/templates/random.yaml", random);
   if (kind == chart_kind::reaching_out) out.file(name + "/templates/outside.yaml", outside);
   return formats::gzip(std::move(out).finish());
 }

@@ -17,13 +17,23 @@ class loop;
 namespace simulation {
 
 /// What a chart of a shelf does beside its ConfigMap.
-enum class chart_kind { plain, failing, failing_hook, tested, failing_test, reaching_out, several };
+enum class chart_kind {
+  plain,
+  failing,
+  failing_hook,
+  tested,
+  failing_test,
+  reaching_out,
+  several,
+  random
+};
 
 /// A chart repository with charts of any names and versions: each has a ConfigMap that says which
 /// version it is and what its value `level` is. failing: its templates do not render. failing_hook:
 /// a Pod that comes after an upgrade fails. tested and failing_test: a Pod is its test; the last
 /// one's fails. reaching_out: an object in kube-system.
-/// several: a ServiceAccount and a Service.
+/// several: a ServiceAccount and a Service. random: a ConfigMap NAME-random with a password and a
+/// key that each render makes.
 /// Lifetime: the loop outlives it; co_await stop() before destruction.
 class chart_shelf {
 public:

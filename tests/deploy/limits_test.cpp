@@ -5,6 +5,7 @@
 #include "bootc/pool/pool_status.hpp"
 #include "formats/json/values.hpp"
 #include "helm/apart/child.hpp"
+#include "helm/apart/kept_renders.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/objects/cluster_objects.hpp"
 #include "helm/schema/validator.hpp"
@@ -140,6 +141,11 @@ std::vector<std::pair<std::string, std::string>> rows_of_constants() {
            bytes(helm::apart::child_cache_bytes) +
            " of prepared charts; 5 s of processor time, 60 s by the clock, " +
            bytes(helm::apart::longest_job_bytes) + " in, 32 MiB out; one job at a time"},
+      {"renders that are kept for clusters with the same input",
+       bytes(helm::apart::kept_renders::most_bytes) +
+           " packed, the least recently used go first; one of " +
+           bytes(helm::apart::kept_renders::most_bytes_of_one) + " packed, " +
+           bytes(helm::apart::kept_renders::most_unpacked_bytes) + " before that"},
       {"a chart in the service",
        bytes(here.unpacked_bytes) + " and " + number(here.files) +
            " files with all archives in it, " + std::to_string(here.nesting) +

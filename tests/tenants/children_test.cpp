@@ -298,6 +298,37 @@ TEST_F(ChartChildren, AskForWhatTheyLookUpAndForAChartThatTheyDoNotHave) {
   });
 }
 
+TEST_F(ChartChildren, RenderOnceForAllWhatIsNotMadeByChance) {
+  const auto counted = [&](const char* result) {
+    return metrics.get_counter(tenant_metrics::chart_renders, {{"result", result}}).value();
+  };
+  const auto twice = [&](const std::string& text) {
+    std::vector<release::rendered> out;
+    with_children(options(), [&](reactor::loop& l, chart_children&) -> awaitable<void> {
+      auto archives = std::make_shared<chart_cache>(1u << 20, service_chart_limits);
+      const unpacked_chart u = co_await unpack_apart(l, archives, chart_of(text));
+      EXPECT_EQ(u.problem, "");
+      for (int i = 0; u.chart && i < 2; ++i) {
+        release::render_request r = rendering(u.chart, value(value::map_type{}));
+        out.push_back(co_await release::render_apart(l, std::move(r)));
+      }
+    });
+    out.resize(2);
+    return out;
+  };
+  const auto same = twice("a: {{ .Release.Name }}\n");
+  EXPECT_FALSE(same[0].failure || same[0].impure);
+  EXPECT_EQ(same[0].manifest, same[1].manifest);
+  EXPECT_TRUE(same[1].processed && *same[0].processed->recorded == *same[1].processed->recorded);
+  EXPECT_EQ(counted("made"), 1);
+  EXPECT_EQ(counted("saved"), 1);
+  const auto different = twice("a: {{ genPrivateKey \"ed25519\" | quote }}\n");
+  EXPECT_TRUE(different[0].impure && different[1].impure);
+  EXPECT_NE(different[0].manifest, different[1].manifest);
+  EXPECT_EQ(counted("made"), 3);
+  EXPECT_EQ(counted("saved"), 1);
+}
+
 TEST_F(ChartChildren, AChartThatCannotBeLoadedOrRenderedSaysWhy) {
   with_children(options(), [&](reactor::loop& l, chart_children&) -> awaitable<void> {
     auto archives = std::make_shared<chart_cache>(1u << 20, service_chart_limits);

@@ -208,7 +208,8 @@ TEST(TenantTables, HaveTheMetricsOfTheContractWithoutANameOfATenant) {
     for (const auto label : k.labels) EXPECT_NE(label, "tenant") << k.name;
   }
   // krypton_kubeconfig_reloads_total is the fleet's.
-  EXPECT_EQ(is, words("windlass_children_ended_total krypton_tenants krypton_tenants_ready "
+  EXPECT_EQ(is, words("windlass_children_ended_total windlass_chart_renders_total krypton_tenants "
+                      "krypton_tenants_ready "
                       "krypton_tenants_error "
                       "krypton_cluster_state krypton_helm_operations_total "
                       "krypton_helm_operation_seconds krypton_reconcile_total "

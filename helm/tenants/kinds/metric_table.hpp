@@ -61,6 +61,11 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      "",
      {"reason"},
      "Child processes for charts that were ended, or ended themselves, by why."},
+    {"windlass_chart_renders_total",
+     counter,
+     "",
+     {"result"},
+     "Renders of charts that operations asked for: made, or saved by one that was kept."},
     {"krypton_kryptondeployments",
      gauge,
      "",
@@ -82,6 +87,7 @@ inline constexpr reactor::metric_kind
     chart_loads = reactor::metric_in(all, "krypton_chart_loads_total"),
     drift_repairs = reactor::metric_in(all, "krypton_drift_repairs_total"),
     children_ended = reactor::metric_in(all, "windlass_children_ended_total"),
+    chart_renders = reactor::metric_in(all, "windlass_chart_renders_total"),
     deployments = reactor::metric_in(all, "krypton_kryptondeployments"),
     build_info = reactor::metric_in(all, "krypton_build_info");
 

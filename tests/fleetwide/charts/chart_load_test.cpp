@@ -1,4 +1,5 @@
 // What FleetCharts do not do: writes at a restart, failures of a race, more than is carried out.
+#include "helm/apart/kept_renders.hpp"
 #include "tests/fleetwide/charts/fleet_charts_fixture.hpp"
 
 #include <algorithm>
@@ -45,6 +46,49 @@ TEST_F(FleetChartsOnClusters, AStatusThatAnotherWriterChangedFirstIsWrittenLater
     EXPECT_EQ(refused, 3);
     EXPECT_EQ(said("Ready"), "True AllReady 6 of 6 clusters have revision 1");
     EXPECT_EQ(lines_->count("reconcile failed"), 0u);
+  });
+}
+
+class FleetChartsOnTwentyClusters : public FleetChartsOnClusters {
+protected:
+  FleetChartsOnTwentyClusters() : FleetChartsOnClusters(std::vector<std::string>(20)) {}
+  helm::apart::kept_renders::figures renders() {
+    return helm::apart::kept_renders::of(loop_).look();
+  }
+};
+
+TEST_F(FleetChartsOnTwentyClusters, AreUpgradedWithOneRender) {
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":"100%"})"));
+  run([&]() -> awaitable<void> {
+    co_await serve(10min);
+    EXPECT_EQ(said("Ready"), "True AllReady 20 of 20 clusters have revision 1");
+    EXPECT_EQ(renders().made, 1u);
+    ask_for("1.1.0");
+    co_await serve(10min);
+    EXPECT_EQ(said("Ready"), "True AllReady 20 of 20 clusters have revision 2");
+    EXPECT_EQ(records("c19"), "1:superseded 2:deployed");
+    EXPECT_EQ(renders().made, 2u);
+    EXPECT_EQ(renders().saved, 38u);
+  });
+}
+
+TEST_F(FleetChartsOnTwentyClusters, EachGetItsOwnPasswordAndKey) {
+  world_->shelf().put("app", "3.0.0", chart_kind::random);
+  home().put(fleet_chart("3.0.0", R"({"maxClusters":"100%"})"));
+  run([&]() -> awaitable<void> {
+    co_await serve(10min);
+    EXPECT_EQ(said("Ready"), "True AllReady 20 of 20 clusters have revision 1");
+    std::set<std::string> passwords, keys;
+    for (int i = 0; i < 20; ++i) {
+      const auto o = api("c" + std::to_string(i)).get("", "configmaps", "apps", "app-random");
+      EXPECT_TRUE(o) << i;
+      if (!o) continue;
+      passwords.emplace(o->at("data").at("password").as_string());
+      keys.emplace(o->at("data").at("key").as_string());
+    }
+    EXPECT_EQ(passwords.size(), 20u);
+    EXPECT_EQ(keys.size(), 20u);
+    EXPECT_EQ(renders().saved, 0u);
   });
 }
 
