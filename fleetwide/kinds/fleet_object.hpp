@@ -50,8 +50,8 @@ struct fleet_status {
   friend bool operator==(const fleet_status&, const fleet_status&) = default;
 };
 
-/// What every kind that is said once at home has: for which clusters, what they get, and how a change
-/// of it goes over them.
+/// What every kind that is said once at home has: for which clusters, what they get, and how a
+/// change of it goes over them.
 struct fleet_object {
   static constexpr std::int64_t most_history = 50;
 

@@ -1,11 +1,42 @@
 #include "fleetwide/plan/pool_sight.hpp"
 
 #include "bootc/kinds/conditions.hpp"
+#include "bootc/pool/hold.hpp"
 #include "fleetwide/kinds/names.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace fleetwide {
+namespace {
+
+const units::hold_kind* trouble_in(std::span<const units::hold_kind> table, std::string_view code) {
+  const auto found = std::ranges::find(table, code, &units::hold_kind::code);
+  const bool is = found != table.end() && found->nature == units::hold_nature::trouble;
+  return is ? &*found : nullptr;
+}
+
+/// What most of the pool's nodes wait for until a person acts; none where they wait for nothing of
+/// that kind.
+std::optional<units::hold> trouble_of(const std::string& cluster, const bootc::node_pool& pool) {
+  const units::hold_kind* most = nullptr;
+  std::int64_t nodes = 0;
+  for (const auto& [code, n] : pool.status.held) {
+    const std::string_view kind = units::kind_in(code);
+    const units::hold_kind* row = trouble_in(bootc::hold_code::of_nodes, kind);
+    if (!row) row = trouble_in(units::hold_code::of_every_api, kind);
+    if (!row || n <= nodes) continue;
+    most = row;
+    nodes = n;
+  }
+  if (!most) return std::nullopt;
+  return units::held(*most, cluster,
+                     std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") + " of its pool " +
+                         (nodes == 1 ? "waits" : "wait") + "; `windlass plan --cluster " + cluster +
+                         "` says why");
+}
+
+}  // namespace
 
 member_sight sight_of(member is, const bootc::node_pool* pool, const std::string& mark,
                       const std::string& ref_of_its_revision, reactor::wall_time now) {
@@ -37,6 +68,7 @@ member_sight sight_of(member is, const bootc::node_pool* pool, const std::string
   const reactor::wall_time since = written ? *written : reactor::wall_time{};
   m.is = member::progress::moving;
   if (pool->status.observed_generation < pool->meta.generation) return out;
+  m.waits = trouble_of(m.cluster, *pool);
   const k8s::condition* bad =
       k8s::find_condition(pool->status.conditions, bootc::pool_condition::degraded);
   if (bad && bad->is_true()) {

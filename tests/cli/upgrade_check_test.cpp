@@ -309,6 +309,16 @@ TEST_F(UpgradeCheck, NamesTheTenantOfAReleaseThatTheServicePlaced) {
   EXPECT_EQ(row("PodSecurityPolicy/strict")->owner.text(), "Tenant default/acme");
 }
 
+TEST_F(UpgradeCheck, NamesTheFleetChartOfAReleaseThatTheServicePlaced) {
+  release("web", 1, "deployed", manifest);
+  put(R"({"apiVersion": "v1", "kind": "ConfigMap",
+    "metadata": {"name": "windlass-placed-0", "namespace": "bootc-operator"},
+    "data": {"shop.web": "{\"owner\": \"FleetChart/default/shop\", \"records\": []}"}})");
+  look(25);
+  ASSERT_TRUE(row("PodSecurityPolicy/strict"));
+  EXPECT_EQ(row("PodSecurityPolicy/strict")->owner.text(), "FleetChart default/shop");
+}
+
 TEST_F(UpgradeCheck, RecordsOfStrangersThatCannotBeReadAreToldOf) {
   release("web", 1, "deployed", "a: &a [*a]\n---\nb: [");
   put(R"({"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",

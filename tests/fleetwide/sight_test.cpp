@@ -87,6 +87,23 @@ TEST(FleetSight, TroubleFromBeforeTheRevisionCountsLater) {
   EXPECT_EQ(sight(&p).is, progress::failed);
 }
 
+TEST(FleetSight, WhatItsNodesWaitForUntilAPersonActsIsSaid) {
+  bootc::node_pool p = ours();
+  p.status.held = {{"slot-full", 7}, {"staging", 1}};
+  EXPECT_FALSE(sight(&p).waits) << "that ends by itself";
+  p.status.held = {{"pdb", 1}, {"removed-apis", 3}, {"slot-full", 7}};
+  member is;
+  is.cluster = "prod";
+  const auto why = sight_of(std::move(is), &p, mark, "r/os:1", midday).is.waits;
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->code, "removed-apis");
+  EXPECT_EQ(why->sentence, "3 nodes of its pool wait; `windlass plan --cluster prod` says why");
+  p.status.held = {{"policy:Weekend", 2}, {"signal-bad", 1}};
+  EXPECT_EQ(sight(&p).waits->code, "signal-bad");
+  p.status.observed_generation = 1;
+  EXPECT_FALSE(sight(&p).waits) << "it was said of another image";
+}
+
 fleet_pool home_object() {
   fleet_pool p;
   p.meta.generation = 5;

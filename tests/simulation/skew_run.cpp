@@ -2,7 +2,10 @@
 
 #include "bootc/api.hpp"
 #include "cli/apis.hpp"
+#include "fleetwide/commands/fleet_kinds.hpp"
+#include "fleetwide/commands/object_command.hpp"
 #include "formats/base64.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "helm/release/record.hpp"
 #include "helm/upgrades/upgrade_gate.hpp"
 #include "k8s/sim/api_server.hpp"
@@ -15,6 +18,8 @@
 #include <boost/json.hpp>
 
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -114,17 +119,81 @@ public:
         labels["node-role.kubernetes.io/control-plane"] = "";
       });
     if (planes_ == 0) return;
-    put_pool();
+    if (is_asked_for_at_home)
+      put_fleet_pool();
+    else
+      put_pool();
+  }
+  /// The pool of the control planes is said in a FleetPool of that name.
+  bool is_asked_for_at_home = false;
+  static json::object pool_spec() {
+    return {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/control-plane", ""}}}}},
+            {"rollout", {{"maxUnavailable", 1}}}};
   }
   void put_pool() {
+    json::object spec = pool_spec();
+    spec["image"] = {{"ref", old_image}};
+    cluster().api().put({{"apiVersion", "node.bootc.dev/v1alpha1"},
+                         {"kind", "BootcNodePool"},
+                         {"metadata", {{"name", "planes"}}},
+                         {"spec", std::move(spec)}});
+  }
+  void put_fleet_pool() {
+    for (const char* kind : {"fleetpools", "fleetgrants"}) {
+      const std::string file =
+          WINDLASS_SOURCE_DIR "/deploy/crds/fleet/" + std::string(kind) + ".yaml";
+      std::ifstream in(file, std::ios::binary);
+      const std::string text(std::istreambuf_iterator<char>(in), {});
+      world->home_api().put(formats::parse_kubernetes_yaml(text, file)->as_object());
+    }
+    json::object spec, clusters;
+    clusters["selector"] = json::object();
+    spec["clusters"] = std::move(clusters);
+    spec["image"] = {{"ref", old_image}};
+    spec["template"] = {{"spec", pool_spec()}};
+    world->home_api().put({{"apiVersion", "fleet.windlass.dev/v1alpha1"},
+                           {"kind", "FleetPool"},
+                           {"metadata", {{"name", "planes"}, {"namespace", "default"}}},
+                           {"spec", std::move(spec)}});
+  }
+  /// A release of Helm's that uses a PodSecurityPolicy.
+  void put_release() {
+    helm::release::record r;
+    r.name = "policies";
+    r.ns = "default";
+    r.revision = 1;
+    r.state = helm::release::status::deployed;
+    r.manifest = "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\nmetadata: {name: strict}\n";
     cluster().api().put(
-        {{"apiVersion", "node.bootc.dev/v1alpha1"},
-         {"kind", "BootcNodePool"},
-         {"metadata", {{"name", "planes"}}},
-         {"spec",
-          {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/control-plane", ""}}}}},
-           {"image", {{"ref", old_image}}},
-           {"rollout", {{"maxUnavailable", 1}}}}}});
+        {{"apiVersion", "v1"},
+         {"kind", "Secret"},
+         {"type", "helm.sh/release.v1"},
+         {"metadata",
+          {{"name", helm::release::storage_name("policies", 1)},
+           {"namespace", "default"},
+           {"labels",
+            {{"owner", "helm"}, {"name", "policies"}, {"status", "deployed"}, {"version", "1"}}}}},
+         {"data", {{"release", formats::encode_base64(*helm::release::encode_record(r))}}}});
+  }
+  void delete_release() {
+    cluster().api().erase("", "secrets", "default", helm::release::storage_name("policies", 1));
+  }
+  /// The images carry 1.24 and 1.25.
+  void carry_gated() {
+    for (const std::string_view image : {old_image, new_image}) {
+      const std::string carries = version(image == old_image ? 24 : 25);
+      registry.says[digest_in(image)] = carries;
+      world->carry(image, carries);
+    }
+  }
+  /// What the service at work noted on a node that waits; empty: none waits.
+  std::string noted_reason() {
+    for (const json::object& o : cluster().api().list("node.bootc.dev", "bootcnodes"))
+      if (const auto says =
+              k8s::sim::text(o, {"metadata", "annotations", "windlass.dev/hold-reason"});
+          !says.empty())
+        return std::string(says);
+    return {};
   }
   void answer_as_one_of_the_planes() {
     const std::string node = cluster().node_names()[roll(0, planes_ - 1)];
@@ -194,6 +263,29 @@ public:
     co_return std::string();
   }
 
+  /// What `windlass pool status` prints of the FleetPool.
+  reactor::awaitable<std::string> pool_status(std::string name) {
+    cli::service_options o = cli::with_all_apis();
+    o.home = world->home();
+    o.does = units::mode::look;
+    cli::service looking(loop, std::move(o), reactor::logger());
+    (void)co_await looking.start();
+    cli::object_arguments a;
+    a.kind = &cli::pools_for_commands();
+    a.what = cli::object_arguments::command::status;
+    a.name = std::move(name);
+    a.timeout = 15s;
+    std::string out;
+    cli::command_output into;
+    into.columns = 400;
+    into.text = [&](const cli::page& p) { out += p.text(); };
+    into.complaint = [&](const std::string& c) { out += c; };
+    std::vector<fleetwide::fleet_object> none;
+    (void)co_await cli::work_on_objects(loop, looking, std::move(a), std::move(none), into);
+    co_await looking.stop();
+    co_return out;
+  }
+
   reactor::loop loop;
   std::unique_ptr<node_world> world;
   labels_by_digest registry{loop};
@@ -254,38 +346,48 @@ gated_outcome run_gated(const std::string& waivers) {
   tasks.start("gate", [&]() -> reactor::awaitable<void> {
     w.begin(24);
     out.planes = w.world->node_count();
-    for (const std::string_view image : {old_image, new_image}) {
-      const std::string carries = skew_world::version(image == old_image ? 24 : 25);
-      w.registry.says[digest_in(image)] = carries;
-      w.world->carry(image, carries);
-    }
-    helm::release::record r;
-    r.name = "policies";
-    r.ns = "default";
-    r.revision = 1;
-    r.state = helm::release::status::deployed;
-    r.manifest = "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\nmetadata: {name: strict}\n";
-    w.cluster().api().put(
-        {{"apiVersion", "v1"},
-         {"kind", "Secret"},
-         {"type", "helm.sh/release.v1"},
-         {"metadata",
-          {{"name", helm::release::storage_name("policies", 1)},
-           {"namespace", "default"},
-           {"labels",
-            {{"owner", "helm"}, {"name", "policies"}, {"status", "deployed"}, {"version", "1"}}}}},
-         {"data", {{"release", formats::encode_base64(*helm::release::encode_record(r))}}}});
+    w.carry_gated();
+    w.put_release();
     co_await w.work(1min);
     w.set_image("planes", new_image);
     co_await w.work(1h);
     out.went_before = w.world->reboots();
-    for (const json::object& o : w.cluster().api().list("node.bootc.dev", "bootcnodes"))
-      if (const auto says =
-              k8s::sim::text(o, {"metadata", "annotations", "windlass.dev/hold-reason"});
-          !says.empty())
-        out.says = says;
+    out.says = w.noted_reason();
     out.shown = co_await w.look("planes");
-    w.cluster().api().erase("", "secrets", "default", helm::release::storage_name("policies", 1));
+    w.delete_release();
+    co_await w.work(1h);
+    out.went_after = w.world->reboots();
+    co_await w.world->stop();
+    w.loop.stop();
+  });
+  w.loop.run();
+  return out;
+}
+
+fleet_gated_outcome run_fleet_gated() {
+  skew_world w(7, 3, 0);
+  w.gates = helm::upgrades::gates_with("");
+  w.is_asked_for_at_home = true;
+  fleet_gated_outcome out;
+  reactor::task_group tasks(w.loop);
+  tasks.start("gate", [&]() -> reactor::awaitable<void> {
+    w.begin(24);
+    out.planes = w.world->node_count();
+    w.carry_gated();
+    w.put_release();
+    co_await w.work(10min);
+    w.world->home_api().edit(
+        "fleet.windlass.dev", "fleetpools", "default", "planes",
+        [](json::object& o) { o["spec"].as_object()["image"].as_object()["ref"] = new_image; });
+    co_await w.work(1h);
+    out.went_before = w.world->reboots();
+    out.says = w.noted_reason();
+    out.status = co_await w.pool_status("planes");
+    const auto at_home =
+        w.world->home_api().get("fleet.windlass.dev", "fleetpools", "default", "planes");
+    if (const json::value* held = k8s::sim::find(*at_home, {"status", "held"}))
+      out.held = json::serialize(*held);
+    w.delete_release();
     co_await w.work(1h);
     out.went_after = w.world->reboots();
     co_await w.world->stop();

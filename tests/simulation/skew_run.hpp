@@ -34,6 +34,16 @@ struct gated_outcome {
 /// --gate-removed-apis. After an hour the release is deleted, unless a waiver covers it.
 gated_outcome run_gated(const std::string& waivers);
 
+struct fleet_gated_outcome {
+  std::string says;    // the hold of a control-plane node
+  std::string status;  // what `windlass pool status` prints
+  std::string held;    // status.held of the FleetPool
+  std::size_t planes = 0, went_before = 0, went_after = 0;
+};
+
+/// The same with a pool that a FleetPool asks for.
+fleet_gated_outcome run_fleet_gated();
+
 struct kubeadm_outcome {
   std::string says;  // the hold of a control-plane node before kubeadm
   std::vector<std::string> violations;

@@ -58,6 +58,18 @@ TEST(GatedFleet, NoControlPlaneMovesWhileAReleaseUsesWhatTheNewMinorRemoves) {
   EXPECT_EQ(r.went_after, r.planes) << "it was deleted";
 }
 
+TEST(GatedFleet, AFleetPoolSaysThatItsPoolIsHeldOnTheCluster) {
+  const fleet_gated_outcome r = run_fleet_gated();
+  EXPECT_EQ(r.went_before, 0u);
+  EXPECT_NE(r.says.find("PodSecurityPolicy/strict"), std::string::npos) << r.says;
+  EXPECT_NE(r.status.find("removed-apis: 3 nodes of its pool wait; `windlass plan --cluster "
+                          "cluster-001` says why"),
+            std::string::npos)
+      << r.status;
+  EXPECT_EQ(r.held, R"({"removed-apis":1})");
+  EXPECT_EQ(r.went_after, r.planes) << "the release was deleted";
+}
+
 TEST(GatedFleet, AWaiverLetsItGo) {
   const reactor::temporary_folder folder;
   const gated_outcome r = run_gated(folder.write(

@@ -15,6 +15,18 @@ TEST_F(FleetChartsOnClusters, WhatIsDoneForTheOlderOfTwoThatClaimAReleaseIsNotTh
   });
 }
 
+TEST_F(FleetChartsOnClusters, ItIsNotedOnTheClusterWhoseTheReleaseIs) {
+  home().put(fleet_chart("1.0.0"));
+  run([&]() -> awaitable<void> {
+    co_await serve(5min);
+    std::string notes;
+    for (const json::object& o : api("c0").list("", "configmaps"))
+      if (o.at("metadata").at("name").as_string().starts_with("windlass-placed-"))
+        notes += json::serialize(o.at("data"));
+    EXPECT_NE(notes.find(R"(\"owner\":\"FleetChart/default/app\")"), std::string::npos) << notes;
+  });
+}
+
 TEST_F(FleetChartsOnClusters, AStartWritesNothingAtHome) {
   put_config("levels", "values.yaml", "level: warn");
   home().put(fleet_chart("1.0.0", "{}", R"(,"valuesFrom":[{"kind":"ConfigMap","name":"levels"}])"));
