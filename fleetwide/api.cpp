@@ -30,6 +30,7 @@ public:
     o.ns = settings_.ns;
     o.fleet = &house_.fleet;
     o.packs = &house_.packs;
+    o.signals = house_.signals;
     o.members = [this](const std::string& cluster) -> member_part* {
       const auto found = parts_.find(cluster);
       return found == parts_.end() ? nullptr : found->second;

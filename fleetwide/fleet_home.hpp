@@ -68,10 +68,10 @@ struct fleet_look {
   }
 };
 
-/// The objects of one kind at home: each is planned over all clusters of the fleet at once, and what
-/// the plan says is carried out by the clusters' parts. What has to be known after a restart stands
-/// on members, in the status at home and in ControllerRevisions. A kind derives from it and adds
-/// what its objects are on a member.
+/// The objects of one kind at home: each is planned over all clusters of the fleet at once, and
+/// what the plan says is carried out by the clusters' parts. What has to be known after a restart
+/// stands on members, in the status at home and in ControllerRevisions. A kind derives from it and
+/// adds what its objects are on a member.
 /// Lifetime: engagement, fleet and figures' budget outlive it; co_await stop() before destruction.
 class fleet_home : public units::part, protected k8s::reconciler<k8s::object_key> {
 public:
@@ -80,6 +80,11 @@ public:
     std::string ns;  // the operator's own, whose objects need no grant
     k8s::fleet* fleet = nullptr;
     policies::host* packs = nullptr;  // null: no policy is asked
+    /// What is known now of the signals that the pack declares which is asked, on a cluster. Empty:
+    /// nothing is.
+    std::function<policies::signal_facts(const policies::subject& about,
+                                         const std::string& cluster)>
+        signals = {};
     /// Null while it is not on that cluster.
     std::function<member_part*(const std::string& cluster)> members;
     k8s::watch_limits limits;
@@ -213,8 +218,9 @@ private:
   std::vector<fleet_object> objects() const;
   /// The same after the policy was asked, where there is one and a cluster may begin.
   awaitable<fleet_look> look_and_ask(fleet_object p);
-  awaitable<void> ask_policy(fleet_look& at);  // borrowed
-  awaitable<void> gather(fleet_look& at);      // borrowed
+  enum class asking { whom_it_lets_begin, what_signals_say };
+  awaitable<void> ask_policy(fleet_look& at, asking what);  // borrowed
+  awaitable<void> gather(fleet_look& at);                   // borrowed
   void note_lost(fleet_look& at, member& m);
   void add_member(fleet_look& at, const rivals& older, member m, member_part* part);
   reach reach_of(const fleet_object& p) const;

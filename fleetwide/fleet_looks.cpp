@@ -1,4 +1,5 @@
-// One look at a fleet object: what is asked for, what its clusters have, what policies and the brake say.
+// One look at a fleet object: what is asked for, what its clusters have, what policies, signals and
+// the brake say.
 #include "fleetwide/fleet_home.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "fleetwide/plan/conditions.hpp"
@@ -197,18 +198,27 @@ awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
   const bool begins = std::ranges::any_of(at.plan.members, [&](const member_plan& m) {
     return m.does == deed::write && m.digest == at.world.wanted;
   });
-  if (!begins || !options_.packs || !p.spec_problem().empty()) co_return at;
-  co_await ask_policy(at);
+  const bool waits = std::ranges::any_of(
+      at.plan.members, [](const member_plan& m) { return m.is == member_state::waiting; });
+  if (!options_.packs || !p.spec_problem().empty()) co_return at;
+  if (begins)
+    co_await ask_policy(at, asking::whom_it_lets_begin);
+  else if (waits)
+    co_await ask_policy(at, asking::what_signals_say);
   co_return at;
 }
 
-/// The plan is made again with what the policy says of those that would begin.
-awaitable<void> fleet_home::ask_policy(fleet_look& at) {
+/// The plan is made again with what the policy says of those that would begin. While the next wave
+/// waits its signals are asked for all the same, so that by then they have been watched.
+awaitable<void> fleet_home::ask_policy(fleet_look& at, asking what) {
   const fleet_object& p = at.object;
   policies::subject about;
   about.api = words_.api;
   about.object_labels = policies::as_labels(p.meta.labels);
-  if (!options_.packs->select("fleet.revision", about)) co_return;
+  const auto asked = options_.packs->select("fleet.revision", about);
+  if (!asked) co_return;
+  const bool has_signals = options_.signals && !(*asked)->about().signals.empty();
+  if (what == asking::what_signals_say && !has_signals) co_return;
   auto q = std::make_shared<policies::fleet_question>();
   q->object.kind = p.kind;
   q->object.ns = p.meta.ns.str();
@@ -220,6 +230,8 @@ awaitable<void> fleet_home::ask_policy(fleet_look& at) {
   q->object.reference = at.wanted.ref;
   q->object.proven = at.world.proven;
   for (std::size_t i = 0; i < at.world.members.size(); ++i) {
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    reactor::turn::spend();
     const member& m = at.world.members[i];
     policies::fleet_cluster c;
     c.name = m.cluster;
@@ -229,8 +241,14 @@ awaitable<void> fleet_home::ask_policy(fleet_look& at) {
     c.has = m.digest;
     if (m.is != member::progress::moving && m.has == member::owner::ours)
       c.since = policies::unix_seconds(m.since);
+    if (has_signals) {
+      policies::subject of_cluster = about;
+      of_cluster.cluster_labels = policies::as_labels(c.cluster_labels);
+      c.signals = options_.signals(of_cluster, m.cluster);
+    }
     q->clusters.push_back(std::move(c));
   }
+  if (what == asking::what_signals_say) co_return;
   std::ranges::sort(q->clusters, {}, &policies::fleet_cluster::name);
   auto said = co_await policies::ask_revision(*options_.packs, std::move(about), q, at.world.now);
   for (member& m : at.world.members) {

@@ -23,6 +23,8 @@ struct view_record<fleet_cluster> {
       field_of<&fleet_cluster::has>("has", "the digest of the revision that it has; empty: none"),
       field_of<&fleet_cluster::since>("since", "when it became ready or failed; 0: it is neither",
                                       "unix seconds"),
+      field_of<&fleet_cluster::signals>(
+          "signals", "of this cluster: those that `signals` of the pack declares"),
   };
 };
 
@@ -30,7 +32,7 @@ template <>
 struct view_record<fleet_revision> {
   static constexpr const char* name = "fleet object";
   static constexpr field fields[] = {
-      field_of<&fleet_revision::kind>("kind", "FleetPool"),
+      field_of<&fleet_revision::kind>("kind", "FleetPool or FleetChart"),
       field_of<&fleet_revision::ns>("namespace"),
       field_of<&fleet_revision::name>("name"),
       field_of<&fleet_revision::labels>("labels"),
@@ -77,7 +79,7 @@ std::vector<argument> fleet_arguments_of(std::shared_ptr<const fleet_question> q
   return out;
 }
 
-std::vector<std::vector<argument>> typical_fleet_questions(const pack&) {
+std::vector<std::vector<argument>> typical_fleet_questions(const pack& of) {
   auto q = std::make_shared<fleet_question>();
   q->object = {
       "FleetPool", "bootc-operator", "workers", {}, {}, 2, "3f2a", "registry.example.com/os:2",
@@ -90,6 +92,7 @@ std::vector<std::vector<argument>> typical_fleet_questions(const pack&) {
     c.state = states[i];
     c.has = i < 3 ? "3f2a" : "1c9a";
     c.since = c.state == "Ready" ? 1'795'427'000 : 0;
+    c.signals = typical_signals(of.about().signals, i % 2 ? std::nullopt : std::optional(0.5));
     q->clusters.push_back(std::move(c));
   }
   std::vector<std::vector<argument>> questions;
@@ -145,8 +148,9 @@ hook fleet_revision_hook() {
   h.name = "fleet.revision";
   h.question = "which clusters must not begin this revision now, and why?";
   h.asked =
-      "for each FleetPool of which a cluster has another revision than the one that is asked for, "
-      "whenever something of it changed and after `look_again`; not asked where no pack has it";
+      "for each FleetPool and FleetChart of which a cluster would begin the revision that is asked "
+      "for, whenever something of it changed and after `look_again`; not asked where no pack has "
+      "it";
   h.failure = "no other cluster begins; what is under way is finished. The error is the reason";
   h.budget = "200,000 instructions and 1,000 a cluster";
   h.arguments = {

@@ -4,6 +4,7 @@
 #include "policies/host/hook.hpp"
 #include "policies/host/host.hpp"
 #include "policies/rollout.hpp"
+#include "policies/signals.hpp"
 
 #include <cstdint>
 #include <map>
@@ -21,6 +22,7 @@ struct fleet_cluster {
   std::string state;  // Ready, Moving, Failed, Waiting, Away, Foreign, Refused, NotGranted, Leaving
   std::string has;    // the digest of the revision that it has; empty: none
   double since = 0;   // unix seconds; since when it is ready or failed; 0: it is neither
+  signal_facts signals = {};  // of this cluster: those that the pack declares
 };
 
 /// The object, and the revision that is asked for.

@@ -136,13 +136,7 @@ std::vector<std::shared_ptr<const rollout_input>> typical_rollouts(
                 {"example.com/v1/alerts/ceph", {}, false, false, 0, 0}};
     f.image.kubernetes = "v1.34.2";
     f.kubernetes = {"v1.34.1", "v1.34.1"};
-    for (const signal_declaration& s : signals) {
-      signal_fact& seen = f.signals[s.name];
-      if (busy)
-        seen.unknown = "it has not been asked for yet";
-      else
-        seen.value = seen.lowest = seen.highest = 0.5;
-    }
+    f.signals = typical_signals(signals, busy ? std::nullopt : std::optional(0.5));
     inputs.push_back(std::move(input));
   }
   return inputs;

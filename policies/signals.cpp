@@ -5,8 +5,11 @@
 namespace policies {
 
 std::vector<wanted_signal> signals_wanted(const host& packs, const subject& of) {
-  std::vector<std::shared_ptr<const pack>> asked = packs.applying("disruption.admit", of);
-  if (auto plans = packs.select("rollout.plan", of)) asked.push_back(std::move(*plans));
+  const bool is_said_at_home = of.api.starts_with("fleet");
+  std::vector<std::shared_ptr<const pack>> asked;
+  if (!is_said_at_home) asked = packs.applying("disruption.admit", of);
+  if (auto plans = packs.select(is_said_at_home ? "fleet.revision" : "rollout.plan", of))
+    asked.push_back(std::move(*plans));
   std::vector<wanted_signal> out;
   for (const std::shared_ptr<const pack>& one : asked) {
     for (const signal_declaration& s : one->about().signals) {
@@ -20,6 +23,17 @@ std::vector<wanted_signal> signals_wanted(const host& packs, const subject& of) 
     }
   }
   std::ranges::sort(out, {}, [](const wanted_signal& w) { return w.as.name; });
+  return out;
+}
+
+signal_facts typical_signals(const std::vector<signal_declaration>& declared,
+                             std::optional<double> value) {
+  signal_facts out;
+  for (const signal_declaration& s : declared) {
+    signal_fact& seen = out[s.name];
+    seen.value = seen.lowest = seen.highest = value;
+    if (!value) seen.unknown = "it has not been asked for yet";
+  }
   return out;
 }
 

@@ -52,9 +52,13 @@ struct wanted_signal {
 /// (app/api/hold.hpp).
 inline constexpr std::string_view signal_bad = "signal-bad", signal_unknown = "signal-unknown";
 
-/// Those of the packs that `rollout.plan` and `disruption.admit` are asked of for the subject, by
-/// name.
+/// Those of the packs that are asked for the subject by a hook which sees signals, by name: of what
+/// is said once at home `fleet.revision`, else `rollout.plan` and `disruption.admit`.
 std::vector<wanted_signal> signals_wanted(const host& packs, const subject& of);
+
+/// What hooks see of the declared signals when each has that value, or none.
+signal_facts typical_signals(const std::vector<signal_declaration>& declared,
+                             std::optional<double> value);
 
 /// What every signal is where none is fetched.
 signal_facts unknown_signals(const std::vector<wanted_signal>& wanted, std::string_view why);

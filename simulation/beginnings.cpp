@@ -10,7 +10,7 @@ namespace {
 namespace json = boost::json;
 using k8s::sim::write_type;
 
-constexpr std::string_view eviction = "/eviction";
+constexpr std::string_view eviction = "/eviction", fleet_notes = "windlass-fleet";
 
 std::string_view text_at(const json::object* o, std::initializer_list<std::string_view> path) {
   return o ? k8s::sim::text(*o, path) : std::string_view();
@@ -60,17 +60,12 @@ void beginnings::acted(const std::string& cluster, const k8s::sim::written& w,
 void beginnings::saw(const std::string& cluster, const k8s::sim::written& w) {
   if (w.plural == "bootcnodes" && !has_slot(w.after)) drains_.erase({cluster, std::string(w.name)});
   if (w.plural == "bootcnodes") return saw_bootc_node(cluster, w);
-  if (w.plural == "bootcnodepools" && w.before && w.after &&
-      !text_at(w.after, {"metadata", "annotations", "windlass.dev/release"}).empty() &&
-      text_at(w.after, {"spec", "image", "ref"}) != text_at(w.before, {"spec", "image", "ref"}))
-    return acted(cluster, w, "gets the image of its Release");
+  if (w.plural == "bootcnodepools") return saw_pool(cluster, w);
   // That of the pull secrets is made by the trial.
   if (w.plural == "namespaces" && w.type == write_type::added && w.name != "bootc-operator")
     return acted(cluster, w, "is made");
-  if (w.plural == "secrets" && is_release_record(w.after)) {
-    if (w.type == write_type::added) acted(cluster, w, "is recorded");
-    return;
-  }
+  if (w.plural == "secrets" && is_release_record(w.after)) return saw_record(cluster, w);
+  if (w.plural == "configmaps" && w.name == fleet_notes) return saw_fleet_notes(cluster, w);
   if (w.plural == "tenants" && w.before && w.after) {
     const auto finalizers = [](const json::object& o) {
       const json::array* all = k8s::sim::find_array(o, {"metadata", "finalizers"});
@@ -92,6 +87,60 @@ void beginnings::saw_bootc_node(const std::string& cluster, const k8s::sim::writ
   if (is_told_to_boot(w.after) && !is_told_to_boot(w.before)) acted(cluster, w, "is told to boot");
   if (text_at(w.after, {"spec", "desiredImage"}) != text_at(w.before, {"spec", "desiredImage"}))
     acted(cluster, w, "gets another image");
+}
+
+void beginnings::saw_pool(const std::string& cluster, const k8s::sim::written& w) {
+  const auto from_home = [](const json::object* o) {
+    return text_at(o, {"metadata", "annotations", "windlass.dev/fleet-object"});
+  };
+  const auto image = [](const json::object* o) { return text_at(o, {"spec", "image", "ref"}); };
+  const bool was = !from_home(w.before).empty(), is = !from_home(w.after).empty();
+  if (w.type == write_type::deleted) {
+    if (was) acted(cluster, w, "is deleted");
+    return;
+  }
+  if (!w.before) {
+    if (is) acted(cluster, w, "is made as a FleetPool says");
+    return;
+  }
+  if (was && !is) return acted(cluster, w, "is let go by its FleetPool");
+  if (is && (!was || asked(*w.before) != asked(*w.after)))
+    return acted(cluster, w, "is changed as its FleetPool says");
+  if (!text_at(w.after, {"metadata", "annotations", "windlass.dev/release"}).empty() &&
+      image(w.after) != image(w.before))
+    acted(cluster, w, "gets the image of its Release");
+}
+
+void beginnings::saw_record(const std::string& cluster, const k8s::sim::written& w) {
+  const auto leaves = [](const json::object* o) {
+    return text_at(o, {"metadata", "labels", "status"}) == "uninstalling";
+  };
+  if (w.type == write_type::added) return acted(cluster, w, "is recorded");
+  if (leaves(w.after) && !leaves(w.before)) acted(cluster, w, "is uninstalled");
+}
+
+/// A key of the ConfigMap is a release, its text a JSON object that says what became of it.
+void beginnings::saw_fleet_notes(const std::string& cluster, const k8s::sim::written& w) {
+  const auto noted = [](const json::object* o, std::string_view key) {
+    const json::object* data = o ? k8s::sim::find_object(*o, {"data"}) : nullptr;
+    const json::value* text = data ? data->if_contains(key) : nullptr;
+    boost::system::error_code wrong;
+    json::value note;
+    if (text && text->is_string()) note = json::parse(text->get_string(), wrong);
+    return note.is_object() ? std::move(note.get_object()) : json::object();
+  };
+  const json::object* now = w.after ? k8s::sim::find_object(*w.after, {"data"}) : nullptr;
+  if (!now) return;
+  for (const auto& entry : *now) {
+    const json::object before = noted(w.before, entry.key()), after = noted(w.after, entry.key());
+    const auto same = [&](std::string_view field) {
+      return text_at(&before, {field}) == text_at(&after, {field});
+    };
+    if (text_at(&after, {"state"}) != "begun" ||
+        (same("state") && same("object") && same("content")))
+      continue;
+    acted(cluster, w, std::string(entry.key()) + " is begun");
+  }
 }
 
 void beginnings::saw_request(const std::string& cluster, const k8s::sim::request& r,

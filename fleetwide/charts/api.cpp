@@ -37,6 +37,7 @@ public:
     o.common.ns = settings_.ns;
     o.common.fleet = &house_.fleet;
     o.common.packs = &house_.packs;
+    o.common.signals = house_.signals;
     o.common.members = [this](const std::string& cluster) -> member_part* {
       const auto found = parts_.find(cluster);
       return found == parts_.end() ? nullptr : found->second;

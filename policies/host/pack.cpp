@@ -77,12 +77,12 @@ result<label_selector> read_selector(const std::string& where, const value& v) {
 
 /// Signals that no hook of the pack sees would be a silent mistake.
 result<void> check_signals(const manifest& m) {
-  if (m.signals.empty() || m.hooks.empty() || one_of(m.hooks, "rollout.plan") ||
-      one_of(m.hooks, "disruption.admit"))
-    return {};
+  if (m.signals.empty() || m.hooks.empty()) return {};
+  for (const char* sees : {"rollout.plan", "disruption.admit", "fleet.revision"})
+    if (one_of(m.hooks, sees)) return {};
   return make_fault(errc::malformed, {},
-                    "policy.lua: signals: only rollout.plan and disruption.admit see them, and the "
-                    "pack has neither");
+                    "policy.lua: signals: only rollout.plan, disruption.admit and fleet.revision "
+                    "see them, and the pack has none of them");
 }
 
 /// What hooks want to be said beside them.

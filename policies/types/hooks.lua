@@ -808,7 +808,7 @@
 ---@field warnings? string[] what in them has no effect, or not the one that its author means; the service logs it
 
 ---@class windlass.fleet_object
----@field kind string FleetPool
+---@field kind string FleetPool or FleetChart
 ---@field namespace string
 ---@field name string
 ---@field labels table<string, string>
@@ -825,6 +825,7 @@
 ---@field state string Ready, Moving, Failed, Waiting, Away, Foreign, Refused, NotGranted, Leaving
 ---@field has string the digest of the revision that it has; empty: none
 ---@field since number when it became ready or failed; 0: it is neither; unix seconds
+---@field signals table<string, windlass.signal> of this cluster: those that `signals` of the pack declares
 
 ---@class (exact) windlass.consent
 ---@field holds? table<string, string|windlass.hold> who must not begin it now, and why; nil: everybody may, as far as the policy goes

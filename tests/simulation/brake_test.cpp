@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 namespace {
 
@@ -35,14 +36,23 @@ trial trial_of(std::uint64_t seed, simulation::lodgers each, simulation::trouble
   return t;
 }
 
+/// FleetCharts on clusters without nodes.
+trial charts_of(std::uint64_t seed) {
+  trial t = trial_of(seed, {}, {});
+  t.fleet.charts = 3;
+  return t;
+}
+
 /// Lands at moments that lie evenly over the whole rollout.
-void sweep(simulation::lodgers each, const simulation::troubles& faults, const char* what) {
-  const std::uint64_t whole = cli::simulate::run(trial_of(1, each, faults)).rollout_writes;
+void sweep(const std::function<trial(std::uint64_t seed)>& make, const char* what) {
+  trial first = make(1);
+  first.brake_at = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t whole = cli::simulate::run(std::move(first)).rollout_writes;
   ASSERT_GT(whole, 50u);
   std::uint64_t landed = 0, crashes = 0;
   const std::uint64_t n = moments();
   for (std::uint64_t seed = 1; seed <= n; ++seed) {
-    trial t = trial_of(seed, each, faults);
+    trial t = make(seed);
     t.brake_at = 1 + (seed - 1) * whole / n;
     const auto out = cli::simulate::run(std::move(t));
     landed += out.braked;
@@ -55,6 +65,10 @@ void sweep(simulation::lodgers each, const simulation::troubles& faults, const c
   std::printf("## brake %s: %llu of %llu landed in rollouts of %llu writes, %llu crashes\n", what,
               static_cast<unsigned long long>(landed), static_cast<unsigned long long>(n),
               static_cast<unsigned long long>(whole), static_cast<unsigned long long>(crashes));
+}
+
+void sweep(simulation::lodgers each, const simulation::troubles& faults, const char* what) {
+  sweep([&](std::uint64_t seed) { return trial_of(seed, each, faults); }, what);
 }
 
 TEST(BrakeAtEveryMoment, StopsPoolsAndLetsThemGoOn) {
@@ -73,6 +87,10 @@ TEST(BrakeAtEveryMoment, StopsCompositionsAndLetsThemGoOn) {
   sweep({.trustees = 2}, {trouble::failing}, "of compositions that fail now and then");
 }
 
+TEST(BrakeAtEveryMoment, StopsFleetChartsAndLetsThemGoOn) {
+  sweep(charts_of, "of FleetCharts");
+}
+
 /// The judge sees each kind of act, and none of what ends.
 TEST(BrakeInvariants, SeeEachKindOfAct) {
   reactor::steady_time now{1h};
@@ -84,6 +102,13 @@ TEST(BrakeInvariants, SeeEachKindOfAct) {
   other["spec"].as_object()["desiredImage"] = "b";
   status["status"] = {{"anything", "new"}};
   const json::object record{{"type", "helm.sh/release.v1"}};
+  json::object leaving = record, pool, moved, notes, begun, done;
+  leaving["metadata"] = {{"labels", {{"status", "uninstalling"}}}};
+  pool["metadata"] = {{"annotations", {{"windlass.dev/fleet-object", "FleetPool/a/b"}}}};
+  moved = pool;
+  moved["spec"] = {{"image", {{"ref", "b"}}}};
+  begun["data"] = {{"shop.web", R"({"object":"FleetChart/a/b","content":"1","state":"begun"})"}};
+  done["data"] = {{"shop.web", R"({"object":"FleetChart/a/b","content":"1","state":"done"})"}};
   using k8s::sim::write_type;
   const auto writes = [&] {
     const std::size_t before = judge.violation_count();
@@ -94,6 +119,21 @@ TEST(BrakeInvariants, SeeEachKindOfAct) {
     judge.saw("c", {write_type::added, "", "namespaces", "", "n", 1, nullptr, &none});
     judge.saw("c", {write_type::added, "", "secrets", "n", "r", 1, nullptr, &record});
     judge.saw("c", {write_type::modified, "", "secrets", "n", "r", 1, &record, &record});
+    judge.saw("c", {write_type::modified, "", "secrets", "n", "r", 1, &record, &leaving});
+    judge.saw("c", {write_type::modified, "", "secrets", "n", "r", 1, &leaving, &leaving});
+    judge.saw("c", {write_type::added, "", "bootcnodepools", "", "p", 1, nullptr, &pool});
+    judge.saw("c", {write_type::modified, "", "bootcnodepools", "", "p", 1, &pool, &moved});
+    judge.saw("c", {write_type::modified, "", "bootcnodepools", "", "p", 1, &moved, &none});
+    judge.saw("c", {write_type::deleted, "", "bootcnodepools", "", "p", 1, &moved, &moved});
+    judge.saw("c", {write_type::modified, "", "bootcnodepools", "", "p", 1, &none, &status});
+    const auto noted = [&](const json::object& before, const json::object& after) {
+      judge.saw(
+          "c", {write_type::modified, "", "configmaps", "o", "windlass-fleet", 1, &before, &after});
+    };
+    noted(notes, begun);
+    noted(begun, begun);
+    noted(begun, done);
+    noted(done, begun);
     return judge.violation_count() - before;
   };
   EXPECT_EQ(writes(), 0u) << "it is off";
@@ -101,7 +141,7 @@ TEST(BrakeInvariants, SeeEachKindOfAct) {
   now += 999ms;
   EXPECT_EQ(writes(), 0u) << "it has just landed";
   now += 1ms;
-  EXPECT_EQ(writes(), 7u);
+  EXPECT_EQ(writes(), 14u);
   judge.lifted();
   EXPECT_EQ(writes(), 0u);
 }

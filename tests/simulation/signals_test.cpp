@@ -2,18 +2,16 @@
 // it, returns where its pool says so, and is replayed without the server.
 #include "cli/apis.hpp"
 #include "policies/commands/replay.hpp"
-#include "reactor/http/server.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/net/memory_network.hpp"
 #include "service/overview/overview.hpp"
 #include "service/service.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/reactor/temporary_folder.hpp"
+#include "tests/simulation/signal_stage.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -37,15 +35,8 @@ public:
     api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
       pool["metadata"].as_object()["labels"].emplace_object()["windlass.dev/signals"] = "";
     });
-    const std::filesystem::path from =
-        std::filesystem::path(WINDLASS_SOURCE_DIR) / "policies/disruption/signals";
-    std::filesystem::copy(from, folder() + "/signals");
-    files_.write("signals/signals.lua", R"lua(
-return { soak_seconds = 60, look_again = 5, signals = { { name = "errors", every = 5, at_most = 0.01,
-  prometheus = "http://prometheus", query = 'sum(errors{cluster="${cluster}"})' } } }
-)lua");
   }
-  std::string folder() const { return files_.path(); }
+  std::string folder() const { return stage_.folder(); }
   std::string record() const { return kept_ / "record"; }
   std::string record_text() const {
     std::ifstream in(record(), std::ios::binary);
@@ -86,51 +77,38 @@ return { soak_seconds = 60, look_again = 5, signals = { { name = "errors", every
       co_await l.sleep_for(5s);
     EXPECT_EQ(world_->hosts_on(simulation::new_image), 1u);
   }
-  std::string answer() const {
-    return R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[)" +
-           std::to_string(std::chrono::duration<double>(l.wall().time_since_epoch()).count()) +
-           ",\"" + value + "\"]}]}}";
-  }
-
   /// Runs `body` beside a service and the server.
   void run(std::function<awaitable<void>(cli::service&)> body) {
     reactor::task_group tasks(l);
     tasks.start("test", [&]() -> awaitable<void> {
-      reactor::http::server_options at;
-      at.at = {"prometheus", 80};
-      reactor::http::server prometheus(
-          l, std::move(at),
-          [this](reactor::http::request, reactor::http::responder& to) -> awaitable<void> {
-            ++asked;
-            reactor::http::response r;
-            r.status = 200;
-            r.body = answer();
-            (void)co_await to.send(std::move(r));
-          });
-      EXPECT_TRUE(prometheus.start());
+      stage_.start();
       (void)world_->start();
       cli::service_options o = cli::with_all_apis();
       o.home = world_->home();
-      o.policies = {folder()};
-      o.signal_origins = {"http://prometheus:80"};
+      stage_.settings(o);
       o.record = record();
       cli::service windlass(l, std::move(o), reactor::logger());
       auto started = co_await windlass.start();
       EXPECT_TRUE(started.has_value()) << (started ? "" : started.error().message());
       co_await body(windlass);
       co_await windlass.stop();
-      co_await prometheus.stop();
+      co_await stage_.stop();
       co_await world_->stop();
     });
     l.run();
   }
 
   reactor::loop l{reactor::loop::mode::simulated, 5};
-  std::string value = "0";
-  int asked = 0;
 
 private:
-  reactor::temporary_folder files_, kept_;
+  simulation::signal_stage stage_{l};
+  reactor::temporary_folder kept_;
+
+public:
+  std::string& value = stage_.value;
+  const int& asked = stage_.asked;
+
+private:
   std::unique_ptr<simulation::node_world> world_;
 };
 

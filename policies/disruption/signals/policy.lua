@@ -1,7 +1,8 @@
 -- disruption/signals: a rollout goes on while error rates, latencies or whatever else signals.lua names stay inside of their bounds.
 --
--- Asked for pools and Tenants that carry the label windlass.dev/signals. Outside of a bound: hold signal-bad, and where a unit runs the new
--- image already the rollout halts, or returns, as spec.rollout.onFailure says. Without a value: hold signal-unknown, never a yes.
+-- Asked for pools, Tenants, FleetPools and FleetCharts that carry the label windlass.dev/signals. Outside of a bound: hold signal-bad, and
+-- where a unit runs the new image already the rollout halts, or returns, as spec.rollout.onFailure says. Without a value: hold
+-- signal-unknown, never a yes.
 local settings = require("signals")
 
 -- What the service fetches: the entries without their bounds.
@@ -47,36 +48,73 @@ local function left_to_watch(peers, now)
   return left, whose
 end
 
-local function admit(_, peers, fleet, now)
-  -- The image before is not what the signals speak against.
-  if fleet.returning then return { admit = true } end
+-- Code and reason of what speaks against going on; nothing while every signal is fine.
+local function against(signals)
   if #settings.signals == 0 then
-    return no("signal-unknown", "signals.lua of the pack disruption/signals names no signal")
+    return "signal-unknown", "signals.lua of the pack disruption/signals names no signal"
   end
-  local wait
+  local code, reason
+  local function wait(as, why) if not code then code, reason = as, why end end
   for _, bounds in ipairs(settings.signals) do
-    local name, seen = bounds.name, fleet.signals[bounds.name]
+    local name, seen = bounds.name, signals[bounds.name]
     if not seen or not seen.value then
-      wait = wait or no("signal-unknown", name .. " is unknown: " .. (seen and seen.unknown or "it is not fetched"))
+      wait("signal-unknown", name .. " is unknown: " .. (seen and seen.unknown or "it is not fetched"))
     else
       local bad = outside(bounds, seen.value, seen.value)
-      if bad then
-        return no("signal-bad", name .. " is " .. bad .. " (seen " .. whole(seen.age) .. " s ago)", fleet.updated > 0)
-      end
+      if bad then return "signal-bad", name .. " is " .. bad .. " (seen " .. whole(seen.age) .. " s ago)" end
       local was = outside(bounds, seen.lowest, seen.highest)
       if was then
-        wait = wait or no("SignalSoak", name .. " was " .. was .. ", within the last " .. whole(seen.covers) .. " s")
+        wait("SignalSoak", name .. " was " .. was .. ", within the last " .. whole(seen.covers) .. " s")
       elseif seen.covers < settings.soak_seconds then
-        wait = wait or no("SignalSoak", name .. " has been watched for " .. whole(seen.covers) .. " of "
-          .. settings.soak_seconds .. " s")
+        wait("SignalSoak", name .. " has been watched for " .. whole(seen.covers) .. " of " .. settings.soak_seconds .. " s")
       end
     end
   end
-  if wait then return wait end
+  return code, reason
+end
+
+local function admit(_, peers, fleet, now)
+  -- The image before is not what the signals speak against.
+  if fleet.returning then return { admit = true } end
+  local code, reason = against(fleet.signals)
+  if code == "signal-bad" then return no(code, reason, fleet.updated > 0) end
+  if code then return no(code, reason) end
   local left, whose = left_to_watch(peers, now)
   if left > 0 then return no("SignalSoak", whose .. " has moved and is watched for another " .. whole(left) .. " s") end
   return { admit = true }
 end
 
+-- What the clusters that have the revision say against it: the first that is bad, else the first that is not known to be fine.
+local function against_revision(object, clusters, now)
+  local code, reason
+  for _, cluster in ipairs(clusters) do
+    if cluster.has == object.digest and cluster.state ~= "Away" then
+      local this, why = against(cluster.signals)
+      local left = cluster.state == "Ready" and cluster.since + settings.soak_seconds - now.unix or 0
+      if this == "signal-bad" then return this, cluster.name .. ": " .. why end
+      if not this and left > 0 then this, why = "SignalSoak", "it has the revision and is watched for another " .. whole(left) .. " s" end
+      if this and not code then code, reason = this, cluster.name .. ": " .. why end
+    end
+  end
+  return code, reason
+end
+
+-- No cluster begins while one that has the revision is not fine, nor one that has another revision while it is not fine itself.
+local function revision(object, clusters, now)
+  local holds, look_again = {}, nil
+  local of_all, why = against_revision(object, clusters, now)
+  for _, cluster in ipairs(clusters) do
+    if cluster.has ~= object.digest then
+      local code, reason = of_all, why
+      if not code and cluster.has ~= "" then code, reason = against(cluster.signals) end
+      if code then
+        holds[cluster.name] = { code = code, reason = reason }
+        look_again = settings.look_again
+      end
+    end
+  end
+  return { holds = holds, look_again = look_again }
+end
+
 return { name = "disruption/signals", version = "1", api = 2, order = 120, applies = { objects = { ["windlass.dev/signals"] = true } },
-  signals = declared(), disruption = { admit = admit } }
+  signals = declared(), disruption = { admit = admit }, fleet = { revision = revision } }

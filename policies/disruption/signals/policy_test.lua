@@ -73,6 +73,44 @@ test("after a unit has moved the soak begins", function()
   expect_equal(admit(errors, value(0), { peers = peers }).admit, true)
 end)
 
+local function revision(clusters, signals)
+  local kept = { settings.signals, settings.soak_seconds }
+  settings.signals, settings.soak_seconds = signals or errors, 600
+  local answer = policy.fleet.revision({ digest = "new" }, clusters, now)
+  settings.signals, settings.soak_seconds = kept[1], kept[2]
+  return answer
+end
+local function cluster(name, has, state, signals, since)
+  return { name = name, has = has, state = state, since = since or 0, signals = signals }
+end
+
+test("a wave goes on while the clusters that have the revision are fine for the soak", function()
+  local first = cluster("c1", "new", "Ready", value(0), now.unix - 600)
+  expect_equal(revision({ first, cluster("c2", "old", "Waiting", value(0)) }), { holds = {} })
+  first.since = now.unix - 100
+  local answer = revision({ first, cluster("c2", "old", "Waiting", value(0)) })
+  expect_equal(answer.holds.c2, { code = "SignalSoak", reason = "c1: it has the revision and is watched for another 500 s" })
+end)
+
+test("one bad cluster that has the revision holds all others, and says which", function()
+  local answer = revision({ cluster("c1", "new", "Ready", { errors = { unknown = "no answer" } }), cluster("c2", "new", "Moving", value(0.2)),
+    cluster("c3", "old", "Waiting", value(0)), cluster("c4", "", "Waiting", {}) })
+  local bad = { code = "signal-bad", reason = "c2: errors is 0.2, at most 0.01 is allowed (seen 3 s ago)" }
+  expect_equal(answer.holds, { c3 = bad, c4 = bad })
+  expect_equal(answer.look_again, settings.look_again)
+end)
+
+test("a cluster waits for its own signals, unless it has nothing yet", function()
+  local answer = revision({ cluster("c1", "old", "Waiting", value(0.2)), cluster("c2", "old", "Waiting", {}), cluster("c3", "", "Waiting", {}) })
+  expect_equal(answer.holds.c1.code, "signal-bad")
+  expect_equal(answer.holds.c2.code, "signal-unknown")
+  expect_equal(answer.holds.c3, nil)
+end)
+
+test("a cluster that is away says nothing", function()
+  expect_equal(revision({ cluster("c1", "new", "Away", {}), cluster("c2", "old", "Waiting", value(0)) }).holds, {})
+end)
+
 test("the way back is not held up", function()
   expect_equal(admit(errors, value(0.2), { fleet = { returning = true } }), { admit = true })
 end)

@@ -11,6 +11,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "service/service.hpp"
+#include "simulation/brake_invariants.hpp"
 #include "simulation/charts/chart_fleet.hpp"
 #include "simulation/charts/chart_invariants.hpp"
 #include "simulation/commands/simulate/disturbances.hpp"
@@ -70,6 +71,7 @@ public:
         log_([this] { return loop_.wall(); }, capture_, reactor::log_level::info),
         places_(labelled_places(trial_.fleet)),
         checks_(places_of(places_), [this] { return loop_.now(); }),
+        brake_checks_([this] { return loop_.now(); }),
         disturbed_until_(places_.size()),
         tasks_(loop_),
         watch_(loop_) {
@@ -95,6 +97,7 @@ public:
     out_.writes = world_->writes();
     out_.disturbed_answers = disturbed_.answers();
     for (const std::string& v : checks_.violations()) out_.violations.push_back(v);
+    for (const std::string& v : brake_checks_.violations()) out_.violations.push_back(v);
     world_.reset();
     const reactor::live_counts alive = loop_.live();
     out_.left_alive = alive.tasks + alive.streams + alive.waits;
@@ -126,6 +129,8 @@ private:
     home().on_write = [this](const k8s::sim::written& w) { checks_.saw_home(w); };
     world_->on_write = [this](std::size_t of, const k8s::sim::written& w) {
       checks_.saw(of, w);
+      if (trial_.brake_at > 0) brake_checks_.saw(places_[of].name, w);
+      if (rolls_out_ && ++out_.rollout_writes == trial_.brake_at) brake();
       if (crash_at_ > 0 && --crash_at_ == 0) crash_.set();
     };
     home().before = [this](const k8s::sim::request&) { return silence(); };
@@ -147,6 +152,10 @@ private:
 
   reactor::awaitable<void> tell() {
     co_await arrive("in the beginning");
+    if (trial_.brake_at > 0) {
+      co_await roll_out_braked();
+      co_return;
+    }
     const reactor::steady_time began = loop_.now();
     co_await be_disturbed();
     mend();
@@ -287,6 +296,15 @@ private:
       home().put(std::move(o));
     });
     checks_.brakes(is_on);
+    if (is_on)
+      brake_checks_.landed();
+    else
+      brake_checks_.lifted();
+  }
+  void brake() {
+    out_.braked = is_braked_ = true;
+    say_brake(true);
+    watch_.start("brake", lift_brake());
   }
 
   /// Another version of its chart; which one, good or bad.
@@ -333,6 +351,16 @@ private:
     if (!trial_.fleet.faults.empty()) net.cut_everything();
   }
 
+  /// Another version of every chart. Nobody else does anything until all clusters have it.
+  reactor::awaitable<void> roll_out_braked() {
+    rolls_out_ = true;
+    for (asked& a : all_) ask_for_version(a, true);
+    for (const asked& a : all_) write(a);
+    co_await arrive("after the brake");
+    if (out_.unfinished.empty()) out_.settled_clusters = places_.size();
+    out_.releases = {checks_.places(), checks_.arrived()};
+  }
+
   /// A person does something at home.
   void act() {
     asked& a = all_[below(all_.size())];
@@ -352,10 +380,7 @@ private:
         break;
       }
       default:
-        if (is_braked_) return;
-        is_braked_ = true;
-        say_brake(true);
-        watch_.start("brake", lift_brake());
+        if (!is_braked_) brake();
         return;
     }
     write(a);
@@ -627,13 +652,14 @@ private:
   std::vector<simulation::chart_fleet::place> places_;
   std::unique_ptr<simulation::chart_fleet> world_;
   simulation::chart_invariants checks_;
+  simulation::brake_invariants brake_checks_;
   std::vector<asked> all_;
   std::unique_ptr<service> windlass_;
   trial_outcome out_;
   std::shared_ptr<policies::pack_shelf> shelf_ = std::make_shared<policies::pack_shelf>();
   std::vector<reactor::steady_time> disturbed_until_;
   bool is_calm_ = true, is_dead_ = false, is_tested_ = false, is_restarting_ = false,
-       is_braked_ = false, ends_ = false;
+       is_braked_ = false, rolls_out_ = false, ends_ = false;
   std::uint64_t crash_at_ = 0;
   reactor::event crash_{loop_};
   reactor::task_group tasks_, watch_;

@@ -2,6 +2,7 @@
 #include "policies/host/host.hpp"
 
 #include "policies/disruption.hpp"
+#include "policies/fleet_revision.hpp"
 #include "policies/fleet_values.hpp"
 #include "policies/versions.hpp"
 #include "reactor/turn.hpp"
@@ -49,7 +50,7 @@ void add_release_hooks(hook_list& to) {
 sandbox_limits that_know_hooks() {
   hook_list known;
   for (const char* name : {"versions.resolve", "rollout.plan", "disruption.admit", "compose.sync",
-                           "compose.related", "compose.data"})
+                           "compose.related", "compose.data", "fleet.revision"})
     add_hook(known, name);
   add_release_hooks(known);
   sandbox_limits limits;
@@ -550,7 +551,8 @@ TEST(PolicyHost, RefusesTwoPacksOfOneName) {
 }
 
 TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
-  hook_list all{versions_hook(), rollout_hook(), disruption_hook(), fleet_values_hook()};
+  hook_list all{versions_hook(), rollout_hook(), disruption_hook(), fleet_values_hook(),
+                fleet_revision_hook()};
   add_release_hooks(all);
   const auto hooks = std::make_shared<const hook_list>(std::move(all));
   reactor::loop l(reactor::loop::mode::simulated, 1);
