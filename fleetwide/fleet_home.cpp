@@ -285,6 +285,13 @@ std::string fleet_home::deed_text(const fleet_look& at, const member_plan& m) co
   return {};
 }
 
+std::string revision_text(const fleet_look& at, const std::string& digest) {
+  if (digest == at.world.wanted) return std::to_string(at.number);
+  for (const revision_record& r : at.object.status.history)
+    if (r.digest == digest) return std::to_string(r.revision);
+  return digest.empty() ? std::string("-") : digest;
+}
+
 units::plan_row fleet_home::row_of(const fleet_look& at) const {
   const fleet_object& p = at.object;
   units::plan_row row;
@@ -309,7 +316,10 @@ units::plan_row fleet_home::row_of(const fleet_look& at) const {
     u.message = at.world.members[i].message;
     u.details = {
         {.key = "wave", .value = p.rollout.wave_name(m.wave), .column = "WAVE", .label = "wave"},
-        {.key = "revision", .value = at.world.members[i].digest, .label = "revision"},
+        {.key = "revision",
+         .value = revision_text(at, at.world.members[i].digest),
+         .column = "REVISION",
+         .label = "revision"},
     };
     row.updated += m.is == member_state::ready;
     row.updating += m.is == member_state::moving || m.is == member_state::waiting;

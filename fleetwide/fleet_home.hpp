@@ -68,6 +68,9 @@ struct fleet_look {
   }
 };
 
+/// The number of the revision with that content; its digest where no history has it; "-": none.
+std::string revision_text(const fleet_look& at, const std::string& digest);
+
 /// The objects of one kind at home: each is planned over all clusters of the fleet at once, and
 /// what the plan says is carried out by the clusters' parts. What has to be known after a restart
 /// stands on members, in the status at home and in ControllerRevisions. A kind derives from it and

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "app/api/plan_row.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/log.hpp"
 #include "reactor/task_group.hpp"
 #include "simulation/cluster.hpp"
-#include "app/api/plan_row.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +51,7 @@ public:
 
   /// How to reach home as an administrator.
   k8s::connection home() const;
-  k8s::sim::api_server& home_api() noexcept { return *home_; }
+  k8s::sim::api_server& home_api() const noexcept { return *home_; }
   /// Contexts "home" and one for each cluster. Home's is current, so that who asks Windlass sees
   /// all of them.
   std::string kubeconfig() const;

@@ -66,13 +66,6 @@ std::string wave_of(const fleet_look& at) {
   return at.plan.wave ? at.object.rollout.wave_name(*at.plan.wave) : std::string();
 }
 
-std::string revision_text(const fleet_look& at, const std::string& digest) {
-  if (digest == at.world.wanted) return std::to_string(at.number);
-  for (const fleetwide::revision_record& r : at.object.status.history)
-    if (r.digest == digest) return std::to_string(r.revision);
-  return digest.empty() ? std::string("-") : digest;
-}
-
 std::string next_of(const fleet_kind& kind, const fleet_look& at, const member_plan& m) {
   switch (m.does) {
     case fleetwide::deed::write: return "revision " + revision_text(at, m.digest);

@@ -129,8 +129,17 @@ std::string text_of(const units::detail& d) {
   return std::to_string(std::get<std::int64_t>(d.value));
 }
 
+constexpr std::string_view name_of(units::standing is) noexcept {
+  switch (is) {
+    case units::standing::done: return "done";
+    case units::standing::trouble: return "trouble";
+    case units::standing::moving: break;
+  }
+  return "moving";
+}
+
 json::object unit_json(const units::unit& u) {
-  json::object o{{"name", u.name}, {"state", u.state}};
+  json::object o{{"name", u.name}, {"state", u.state}, {"standing", name_of(u.is)}};
   for (const units::detail& d : u.details) o[d.key] = value_of(d);
   if (!u.message.empty()) o["message"] = u.message;
   if (!u.trouble.empty()) o["trouble"] = u.trouble;

@@ -149,6 +149,12 @@ json::object line_of(const units::plan_row& r, const std::map<std::string, std::
   }
   row["problems"] = std::move(own);
   row["unitProblems"] = of_units;
+  // All units of a row have the same details.
+  json::array columns;
+  if (!r.units.empty())
+    for (const units::detail& d : r.units.front().details)
+      if (!d.column.empty()) columns.emplace_back(d.key);
+  row["columns"] = std::move(columns);
   return row;
 }
 

@@ -1,6 +1,7 @@
 #include "simulation/charts/chart_fleet.hpp"
 
 #include "formats/yaml/yaml.hpp"
+#include "k8s/sim/objects/json.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/manifests.hpp"
 
@@ -12,7 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
-constexpr std::string_view ends = "demo.local/ends";
+constexpr std::string_view ends = "demo.local/ends", group = "fleet.windlass.dev",
+                           plural = "fleetcharts";
 
 /// A cluster without nodes, on which the pods of tests end as they say.
 class release_cluster final : public cluster {
@@ -55,7 +57,7 @@ chart_fleet::chart_fleet(reactor::loop& l, std::vector<place> places, reactor::l
     : world(l, options_of(places.size(), speed), std::move(log)),
       story_{{"fleetchart", "fleetcharts", "cluster", "clusters"},
              "the new versions",
-             "have the new versions",
+             "have what is asked for",
              "fleetcharts"},
       shelf_(std::make_unique<chart_shelf>(l)) {
   for (place& p : places) {
@@ -97,8 +99,77 @@ std::string chart_fleet::release_on(std::string_view cluster, const std::string&
          std::string(data.at("level").as_string());
 }
 
-world::progress chart_fleet::progress_of(std::size_t) const {
-  return {};
+/// By the notes that the service keeps on the cluster.
+world::progress chart_fleet::progress_of(std::size_t cluster) const {
+  progress p;
+  const auto notes =
+      clusters()[cluster]->api().get("", "configmaps", "bootc-operator", "windlass-fleet");
+  const json::object* texts = notes ? k8s::sim::find_object(*notes, {"data"}) : nullptr;
+  for (const json::object& o : home_api().list(group, plural)) {
+    ++p.units;
+    const std::string mark = "FleetChart/" +
+                             std::string(k8s::sim::text(o, {"metadata", "namespace"})) + "/" +
+                             std::string(k8s::sim::text(o, {"metadata", "name"}));
+    if (!texts) continue;
+    for (const auto& m : *texts) {
+      const auto read = k8s::sim::parse(std::string_view(m.value().as_string()));
+      if (!read || !read->is_object()) continue;
+      const json::object& note = read->get_object();
+      if (k8s::sim::text(note, {"object"}) != mark) continue;
+      const std::string_view state = k8s::sim::text(note, {"state"});
+      const bool is_asked =
+          k8s::sim::text(note, {"digest"}) == k8s::sim::text(o, {"status", "digest"});
+      p.updated += is_asked && state == "done";
+      if (state == "failed") p.trouble = state;
+      p.message = k8s::sim::text(note, {"why"});
+    }
+  }
+  p.settled = p.updated == p.units;
+  return p;
+}
+
+std::size_t chart_fleet::unit_count() const noexcept {
+  return clusters().size() * home_api().list(group, plural).size();
+}
+
+chart_fleet::chart_state chart_fleet::chart(std::string_view name) const {
+  chart_state is;
+  const auto o = home_api().get(group, plural, "default", name);
+  if (!o) return is;
+  is.version = k8s::sim::text(*o, {"spec", "chart", "version"});
+  is.wave = k8s::sim::text(*o, {"status", "wave"});
+  const auto count = [&](k8s::sim::path_view path) {
+    const json::value* n = k8s::sim::find(*o, path);
+    return n && n->is_number() ? n->to_number<std::size_t>() : 0;
+  };
+  const bool is_seen = count({"status", "observedGeneration"}) == count({"metadata", "generation"});
+  if (is_seen) is.ready = count({"status", "clusters", "ready"});
+  is.revision = count({"status", "revision"});
+  if (const json::array* all = k8s::sim::find_array(*o, {"status", "conditions"}))
+    for (const json::value& c : *all)
+      if (k8s::sim::text(c.as_object(), {"type"}) == "Halted" &&
+          k8s::sim::text(c.as_object(), {"status"}) == "True")
+        is.halted = k8s::sim::text(c.as_object(), {"message"});
+  return is;
+}
+
+chart_invariants& chart_fleet::judge() {
+  if (judge_) return *judge_;
+  std::vector<chart_invariants::place> places;
+  for (const auto& c : clusters()) places.push_back({c->name(), c->options().labels});
+  judge_ = std::make_unique<chart_invariants>(std::move(places), [this] { return loop().now(); });
+  home_api().on_write = [this](const k8s::sim::written& w) { judge_->saw_home(w); };
+  on_write = [this](std::size_t of, const k8s::sim::written& w) { judge_->saw(of, w); };
+  return *judge_;
+}
+
+void chart_fleet::judge_rests() {
+  home_api().on_write = nullptr;
+  on_write = nullptr;
+}
+
+std::vector<std::string> chart_fleet::violations() const {
+  return judge_ ? judge_->violations() : std::vector<std::string>();
 }
 
 }  // namespace simulation

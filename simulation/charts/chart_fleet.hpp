@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulation/charts/chart_invariants.hpp"
 #include "simulation/charts/chart_shelf.hpp"
 #include "simulation/world.hpp"
 
@@ -13,7 +14,8 @@
 namespace simulation {
 
 /// Where FleetCharts go: a home with their kinds, a shelf of charts, and clusters of which each has
-/// the labels that it is given. Pods that a chart's tests make end as they say.
+/// the labels that it is given. Pods that a chart's tests make end as they say. Its units are
+/// clusters, once for each FleetChart.
 class chart_fleet final : public world {
 public:
   struct place {
@@ -26,6 +28,17 @@ public:
 
   chart_shelf& shelf() noexcept { return *shelf_; }
   k8s::sim::api_server& api(std::string_view cluster);
+  /// What must never happen, judged at every write from the first call until judge_rests().
+  chart_invariants& judge();
+  void judge_rests();
+  /// What a FleetChart of the namespace "default" says of itself; empty: it is not there.
+  struct chart_state {
+    std::string version;  // that is asked for
+    std::string wave;     // under way
+    std::string halted;   // why; empty: it is not
+    std::size_t ready = 0, revision = 0;
+  };
+  chart_state chart(std::string_view name) const;
   /// data.level and data.version of a release's ConfigMap, "1.0.0 info"; "none": it is not there.
   std::string release_on(std::string_view cluster, const std::string& ns,
                          const std::string& release);
@@ -34,11 +47,11 @@ public:
   void roll_out() override {}
   void roll_out(std::string_view) override {}
   progress progress_of(std::size_t cluster) const override;
-  std::size_t unit_count() const noexcept override { return clusters().size(); }
+  std::size_t unit_count() const noexcept override;
   std::size_t expected_held() const noexcept override { return 0; }
   std::vector<std::pair<std::string, std::size_t>> tallies() const override { return {}; }
-  std::vector<std::string> violations() const override { return {}; }
-  std::size_t violation_count() const override { return 0; }
+  std::vector<std::string> violations() const override;
+  std::size_t violation_count() const override { return judge_ ? judge_->violation_count() : 0; }
   std::size_t max_disrupted() const override { return 0; }
   void check_at_rest() override {}
 
@@ -48,6 +61,7 @@ private:
 
   story story_;
   std::unique_ptr<chart_shelf> shelf_;
+  std::unique_ptr<chart_invariants> judge_;
 };
 
 }  // namespace simulation

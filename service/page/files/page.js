@@ -321,7 +321,7 @@ function rowSection(c, a, r, doc) {
     problemsOf(full ? full.problems : r.problems, to),
     bar(r.updated, r.updating, r.total, `${words.units} updated`),
     plot(doc?.history?.[key], Date.now() / 1000, plotWidth(), words.units, r.name),
-    full ? [holdsOf(full, since, to, words), unitsOf(full, to, words)] : waitingView(c.name));
+    full ? [holdsOf(full, since, to, words), unitsOf(full, to, words, r.columns ?? [])] : waitingView(c.name));
 }
 
 // What is wrong by its conditions: of the row itself, or of the unit that is named.
@@ -352,29 +352,31 @@ function holdsOf(row, since, to, words) {
 }
 
 function kindOf(u, hold, row) {
-  if (u.trouble || hold?.code === "degraded" || row.problems.some((p) => p.unit === u.name)) return "trouble";
+  if (u.trouble || u.standing === "trouble" || row.problems.some((p) => p.unit === u.name)) return "trouble";
   if (hold) return wantsEye(hold.code) ? "held" : "wait";
-  const target = row.targetDigest;
-  return Object.entries(u).some(([k, v]) => k !== "name" && k !== "message" && v === target) ? "done" : "busy";
+  return u.standing === "done" ? "done" : "busy";
 }
 
-function unitsOf(row, to, words) {
+// What an API says of a unit: yes or no, a digest, a word.
+function cell(v) {
+  if (typeof v === "boolean") return v ? "yes" : "no";
+  const text = String(v ?? ""), brief = short(text);
+  return text === "" ? "–" : brief === text ? said(text) : el("code", { title: text }, brief);
+}
+
+function unitsOf(row, to, words, columns) {
   const holds = new Map(row.holds.map((h) => [h.unit, h]));
   const rank = { trouble: 0, held: 1, busy: 2, wait: 3, done: 4 };
   const order = new Intl.Collator("en", { numeric: true });
   const all = row.units.map((u) => ({ u, hold: holds.get(u.name), kind: kindOf(u, holds.get(u.name), row) }))
     .sort((a, b) => rank[a.kind] - rank[b.kind] || order.compare(a.u.name, b.u.name));
-  const flags = [...new Set(row.units.flatMap((u) => Object.keys(u)))].filter((k) => !["name", "state", "message", "trouble"].includes(k));
-  const digest = flags.find((k) => /Digest$/.test(k));
-  const booleans = flags.filter((k) => row.units.some((u) => typeof u[k] === "boolean")).slice(0, 3);
   const most = more * 200;
-  return [table(`${words.units} of ${row.name}`, [capital(words.unit), "State", "Held by", ...booleans.map((k) => capital(spaced(k))), digest ? capital(spaced(digest)) : ""].filter(Boolean),
+  return [table(`${words.units} of ${row.name}`, [capital(words.unit), "State", "Held by", ...columns.map((k) => capital(spaced(k)))],
     all.slice(0, most).map(({ u, hold, kind }) => el("tr", { "data-key": u.name },
       el("th", { scope: "row" }, el("a", { href: link({ ...to, unit: u.name }) }, said(u.name))),
       el("td", null, state(kind, u.state)),
       el("td", null, hold ? said(hold.code) : ""),
-      booleans.map((k) => el("td", null, u[k] ? "yes" : "no")),
-      digest ? el("td", null, el("code", { title: u[digest] }, short(u[digest]))) : ""))),
+      columns.map((k) => el("td", null, cell(u[k])))))),
   all.length > most ? el("p", null, el("button", { type: "button", "data-action": "more" }, `Show more (${number(all.length - most)} are not shown)`)) : ""];
 }
 
@@ -393,7 +395,7 @@ function unitView(c, a, row, full, doc) {
         since ? [el("dt", null, "since"), el("dd", null, time(since.at, since.atLeast))] : "",
         hold.askedAgain ? [el("dt", null, "its policy is"), el("dd", null, nextLook(hold))] : ""))
       : el("p", { class: "empty good" }, kind === "done" ? [shape("done"), "Nothing holds it: it runs the target."] : [shape("busy"), "Nothing holds it: it is on its way."]),
-    el("dl", { class: "facts" }, Object.entries(u).filter(([k]) => k !== "name").map(([k, v]) => [el("dt", null, spaced(k)),
+    el("dl", { class: "facts" }, Object.entries(u).filter(([k]) => !["name", "standing"].includes(k)).map(([k, v]) => [el("dt", null, spaced(k)),
       el("dd", null, typeof v === "boolean" ? (v ? "yes" : "no") : v === "" ? "–" : said(v))]),
       el("dt", null, "target"), el("dd", null, said(full.targetDigest || "–"))),
     unitCommands(c, u, words)];

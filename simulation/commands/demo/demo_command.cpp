@@ -1,6 +1,7 @@
 #include "app/process.hpp"
 #include "app/run_to_end.hpp"
 #include "bootc/registry_settings.hpp"
+#include "fleetwide/charts/api.hpp"
 #include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
@@ -8,6 +9,7 @@
 #include "reactor/system/signals.hpp"
 #include "service/ui/fleet_page.hpp"
 #include "simulation/commands/commands.hpp"
+#include "simulation/commands/demo/chart_story.hpp"
 #include "simulation/commands/demo/show.hpp"
 #include "simulation/commands/demo/view.hpp"
 #include "simulation/node_world.hpp"
@@ -30,11 +32,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Where text that goes to a pipe or a file is folded.
+constexpr std::size_t piped_columns = 80;
+
 struct demo_arguments {
-  std::size_t clusters = 20, nodes = 12;
+  std::size_t clusters = 20;
+  std::optional<std::size_t> nodes;
   double speed = 1;
   bool keep = false, simulate = false;
-  bool tags = false;  // the pools name a tag, which moves
+  bool tags = false;    // the pools name a tag, which moves
+  bool charts = false;  // a FleetChart instead of pools
   std::string policies, dir, record;
   ui_arguments ui;
   std::string metrics_address = "0";
@@ -84,8 +91,7 @@ struct playing {
   reactor::loop& loop;
   simulation::world& world;
   service& windlass;
-  demo::show_options options;
-  reactor::event& stop;
+  std::function<reactor::awaitable<demo::show_result>()> play;
   ui* shown = nullptr;
   simulation::tag_registry* registry = nullptr;
   demo::show_result result = {};
@@ -95,7 +101,7 @@ reactor::awaitable<void> play_and_stop(playing& p) {
   reactor::result<void> started;
   if (p.shown) started = co_await p.shown->start();
   if (started) {
-    p.result = co_await demo::play(p.loop, p.world, p.windlass, p.options, p.stop);
+    p.result = co_await p.play();
   } else {
     p.result.problem = started.error().message();
   }
@@ -108,6 +114,37 @@ reactor::awaitable<void> play_and_stop(playing& p) {
 
 int failed_to_start(const std::string& sentence) {
   return complain("demo: " + sentence);
+}
+
+/// Pools of nodes, or clusters for a FleetChart.
+std::unique_ptr<simulation::world> world_of(const demo_arguments& a, reactor::loop& l) {
+  if (a.charts)
+    return std::make_unique<simulation::chart_fleet>(l, demo::chart_places(a.clusters),
+                                                     reactor::logger(), a.speed);
+  simulation::world_options o;
+  o.clusters = a.clusters;
+  o.nodes = a.nodes.value_or(o.nodes);
+  o.speed = a.speed;
+  return std::make_unique<simulation::node_world>(l, o);
+}
+
+/// Where to look and what to edit. Each line fits into 80 columns, so that it can be copied.
+std::vector<page> about_of(const demo_arguments& a, const simulation::world& w,
+                           const std::string& kubeconfig, const std::string& packs) {
+  const std::string& first = w.clusters().front()->name();
+  std::vector<page> lines = {page("export KUBECONFIG=") + kubeconfig};
+  if (a.charts) {
+    const std::string name(demo::shown_chart);
+    lines.push_back(page("look at it:    windlass chart status ") + name + ", kubectl get " +
+                    w.tells().kinds);
+    lines.push_back(page("with Helm:     helm --kube-context ") + first + " -n " +
+                    std::string(demo::shown_chart_ns) + " history " + name);
+  } else {
+    lines.push_back(page("look at it:    windlass status, kubectl --context ") + first + " get " +
+                    w.tells().kinds);
+  }
+  lines.push_back(page("edit a policy: ") + packs);
+  return lines;
 }
 
 /// The registry of the demo speaks no TLS, and its tags are asked for often.
@@ -124,6 +161,10 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   if (*ui_at && a.simulate)
     return complain("demo: no browser can open a page in virtual time: --ui or --simulate",
                     wrong_usage);
+  if (a.charts && (a.nodes || a.tags))
+    return complain(
+        "--charts: a FleetChart is shown on clusters without nodes: leave out --nodes and --tags",
+        wrong_usage);
   const bool machine = a.output != output_format::text;
   const colours tint = machine ? colours::none : colours_at(STDOUT_FILENO);
   std::optional<reactor::private_folder> own;  // goes after everything that writes into it
@@ -136,11 +177,8 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   auto packs = policies_folder(a, *dir);
   if (!packs) return failed_to_start(packs.error().message());
 
-  simulation::world_options world_options;
-  world_options.clusters = a.clusters;
-  world_options.nodes = a.nodes;
-  world_options.speed = a.speed;
-  simulation::node_world world(loop, world_options);
+  const std::unique_ptr<simulation::world> made = world_of(a, loop);
+  simulation::world& world = *made;
   std::optional<simulation::tag_registry> registry;
   if (a.tags) registry.emplace(loop);
   auto started = registry ? registry->start() : reactor::result<void>();
@@ -153,6 +191,8 @@ int demo_command(const demo_arguments& a, const invocation& i) {
 
   service_options options;
   options.apis = i.apis();
+  if (a.charts)
+    std::erase_if(options.apis, [](const auto& one) { return one.name != fleetwide::charts_api; });
   options.hooks = units::hooks_of(i.apis());
   options.home = world.home();
   options.policies.emplace_back(*packs);
@@ -164,17 +204,14 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   const auto print = [machine](const page& line) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
   };
+  const std::size_t columns = is_screen(STDOUT_FILENO) ? output_columns() : piped_columns;
   reactor::event stop(loop);
   demo::show_options show;
   show.keep = a.keep;
   if (registry) show.roll_out = [&registry] { registry->move_on(); };
-  // Lines that fit into 80 columns, so that they can be copied.
   std::optional<ui> shown;
   if (*ui_at) shown.emplace(loop, windlass, **ui_at, reactor::logger());
-  std::vector<page> about = {page("export KUBECONFIG=") + kubeconfig,
-                             page("look at it:    windlass status, kubectl --context ") +
-                                 world.clusters().front()->name() + " get " + world.tells().kinds,
-                             page("edit a policy: ") + *packs};
+  std::vector<page> about = about_of(a, world, kubeconfig, *packs);
   if (registry) about.push_back(page("it follows:    ") + registry->ref());
   if (*ui_at && (*ui_at)->at.port != 0)
     about.push_back(page("in a browser:  ") + url_of((*ui_at)->at));
@@ -186,14 +223,17 @@ int demo_command(const demo_arguments& a, const invocation& i) {
     show.about = about;
     show.draw = [&screen](demo::view v) { screen->show(std::move(v)); };
   } else {
-    show.tell = print;
+    show.tell = [&](const page& line) { print(folded(line, columns)); };
   }
 
   playing p{loop,
             world,
             windlass,
-            show,
-            stop,
+            [&] {
+              if (auto* charts = dynamic_cast<simulation::chart_fleet*>(made.get()))
+                return demo::play_charts(loop, *charts, windlass, show, stop);
+              return demo::play(loop, world, windlass, show, stop);
+            },
             shown ? &*shown : nullptr,
             registry ? &*registry : nullptr};
   std::unique_ptr<reactor::signals> signals;
@@ -226,7 +266,7 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   } else {
     page told = demo::result_text(world, p.result, tint);
     if (a.keep && a.dir.empty()) told += page("kept: ") + *dir + "\n";
-    write_out(STDOUT_FILENO, folded(told, output_columns()));
+    write_out(STDOUT_FILENO, folded(told, columns));
     if (a.simulate)
       write_out(STDOUT_FILENO, page("trace ") + std::to_string(world.trace_hash()) + " of seed " +
                                    std::to_string(a.seed) + "\n");
@@ -240,12 +280,15 @@ void declare_demo(flags& f, demo_arguments& to) {
   f.value("--nodes", to.nodes,
           "nodes in each cluster (at least 3, so that drained pods have somewhere to go)")
       .from_to(3, 200)
-      .shows_default();
+      .shows_default("12");
   f.value("--speed", to.speed, "pace of the simulated hosts; 2 = twice as fast")
       .from_to(0.1, 100.0)
       .shows_default();
   f.on("--tags", to.tags,
        "pools follow a tag of a small registry, which moves while the demo runs");
+  f.on("--charts", to.charts,
+       "a FleetChart on clusters without nodes instead: its next version fails its test on the "
+       "canaries, is halted and undone");
   f.on("--keep", to.keep, "stay up after the rollout until Ctrl-C");
   f.value("--policies", to.policies, "folder of policy packs; edit them while the demo runs")
       .takes("DIR");
@@ -266,7 +309,9 @@ void declare_demo(flags& f, demo_arguments& to) {
       "Examples:\n  windlass demo\n  windlass demo --keep --ui :8090                    and "
       "http://127.0.0.1:8090 in a browser\n  windlass demo --keep --policies ./my-policies      "
       "edit a "
-      "pack and watch it take effect\n  windlass demo --clusters 3 --nodes 6 -o json       one "
+      "pack and watch it take effect\n  windlass demo --charts                             a Helm "
+      "chart, wave by wave, that fails its test\n  windlass demo --clusters 3 --nodes 6 -o json    "
+      "   one "
       "JSON object when it ends");
 }
 

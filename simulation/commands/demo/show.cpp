@@ -17,7 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t most_shown_messages = 20;
-constexpr reactor::nanoseconds look_again = 200ms;
 
 struct counts {
   std::size_t settled = 0, updated = 0;
@@ -33,13 +32,74 @@ counts count(const simulation::world& w) {
   return n;
 }
 
-std::string seconds_text(double s) {
+}  // namespace
+
+std::string seconds_text(reactor::nanoseconds d) {
+  const double s = std::chrono::duration<double>(d).count();
   std::string text = std::to_string(static_cast<long>(s * 10 + 0.5));
   if (text.size() < 2) text.insert(0, 1, '0');
   return text.substr(0, text.size() - 1) + "." + text.substr(text.size() - 1) + " s";
 }
 
-}  // namespace
+stage::stage(reactor::loop& l, service& windlass, const show_options& options, reactor::event& stop,
+             std::function<view()> shows)
+    : loop_(l),
+      windlass_(windlass),
+      options_(options),
+      stop_(stop),
+      shows_(std::move(shows)),
+      give_up_(l.now() + options.time_limit) {
+  windlass_.on_pack_event = [this](const policies::pack_event& e) {
+    if (e.what != policies::pack_event::kind::loaded) tell(e.message());
+  };
+}
+
+stage::~stage() {
+  windlass_.on_pack_event = {};
+}
+
+void stage::tell(const page& line) {
+  if (options_.tell) options_.tell(line);
+  messages_.push_back(line);
+  if (messages_.size() > most_shown_messages) messages_.erase(messages_.begin());
+}
+
+void stage::draw(const page& footer) {
+  if (!options_.draw) return;
+  view v = shows_();
+  v.about = options_.about;
+  v.messages = messages_;
+  v.footer = footer;
+  options_.draw(std::move(v));
+}
+
+reactor::awaitable<void> stage::pause(reactor::nanoseconds d) {
+  draw(options_.keep
+           ? page("Ctrl-C stops it")
+           : page("Ctrl-C stops it; --keep leaves the fleet and its folder up at the end"));
+  (void)co_await stop_.wait(loop_.now() + d);
+}
+
+reactor::awaitable<void> stage::sum_up(show_result& r, const simulation::world& w) {
+  r.stopped = is_stopped() && !r.finished;
+  r.updated = count(w).updated;
+  if (r.stopped) co_return;
+  r.last = co_await look_at(windlass_, loop_, {}, loop_.now() + 2s);
+  r.updated = count(w).updated;
+  r.held = r.last.held;
+}
+
+reactor::awaitable<void> stage::stay_up(const show_result& r) {
+  if (!options_.keep || is_stopped()) co_return;
+  const page done = page(r.finished ? "done after " : "not finished after ") +
+                    seconds_text(r.took) + ", " + std::to_string(r.held) +
+                    " held; the fleet stays up";
+  if (!options_.draw) tell(done + "; stop it with Ctrl-C");
+  while (!is_stopped()) {
+    draw(done + ", Ctrl-C stops it");
+    (void)co_await stop_.wait(options_.draw ? loop_.now() + look_again : reactor::never);
+  }
+}
 
 reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, service& windlass,
                                      show_options options, reactor::event& stop) {
@@ -49,91 +109,63 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
     r.problem = started.error().message();
     co_return r;
   }
-  const reactor::steady_time began = l.now(), give_up = began + options.time_limit;
-  std::vector<page> messages;
-  const auto tell = [&](const page& line) {
-    if (options.tell) options.tell(line);
-    messages.push_back(line);
-    if (messages.size() > most_shown_messages) messages.erase(messages.begin());
-  };
   std::optional<reactor::steady_time> rolling_since;  // nothing once it has ended
-  const auto draw = [&](const page& footer) {
-    if (!options.draw) return;
+  const std::size_t goal = w.unit_count() - w.expected_held();
+  stage on(l, windlass, options, stop, [&] {
     view v = view_of(w, windlass);
-    v.about = options.about;
-    v.messages = messages;
-    v.footer = footer;
     if (rolling_since)
-      v.title += page(" ") + time_text({{},
-                                        {},
-                                        count(w).updated,
-                                        w.unit_count() - w.expected_held(),
-                                        l.now() - *rolling_since});
-    options.draw(std::move(v));
-  };
-  windlass.on_pack_event = [&](const policies::pack_event& e) {
-    if (e.what != policies::pack_event::kind::loaded) tell(e.message());
-  };
-  const page underway =
-      options.keep ? page("Ctrl-C stops it")
-                   : page("Ctrl-C stops it; --keep leaves the fleet and its folder up at the end");
+      v.title += page(" ") + time_text({{}, {}, count(w).updated, goal, l.now() - *rolling_since});
+    return v;
+  });
+  const reactor::steady_time began = l.now();
   // Everything runs what is asked for: Windlass finds the fleet in order first.
-  while (count(w).settled < w.clusters().size() && l.now() < give_up && !stop.is_set()) {
-    draw(underway);
-    (void)co_await stop.wait(l.now() + look_again);
-  }
-  if (!stop.is_set())
-    tell("fleet of " + std::to_string(w.clusters().size()) + " clusters is known after " +
-         seconds_text(std::chrono::duration<double>(l.now() - began).count()) + "; rolling out " +
-         w.tells().target);
+  while (count(w).settled < w.clusters().size() && !on.is_over()) co_await on.pause();
+  if (!on.is_stopped())
+    on.tell("fleet of " + std::to_string(w.clusters().size()) + " clusters is known after " +
+            seconds_text(l.now() - began) + "; rolling out " + w.tells().target);
   const reactor::steady_time rollout = l.now();
   rolling_since = rollout;
-  if (!stop.is_set()) options.roll_out ? options.roll_out() : w.roll_out();
-  const std::size_t goal = w.unit_count() - w.expected_held();
+  if (!on.is_stopped()) options.roll_out ? options.roll_out() : w.roll_out();
   std::size_t last_told = 0;
   reactor::steady_time told_at = l.now();
-  for (std::size_t updated = 0; !stop.is_set() && l.now() < give_up;) {
-    updated = count(w).updated;
-    draw(underway);
+  while (!on.is_over()) {
+    const std::size_t updated = count(w).updated;
     if (!options.draw && updated != last_told && (l.now() - told_at > 2s || updated == goal)) {
-      tell(std::to_string(updated) + " of " + std::to_string(w.unit_count()) + " " +
-           w.tells().says.units + " updated " +
-           time_text({{}, {}, updated, goal, l.now() - rollout}));
+      on.tell(std::to_string(updated) + " of " + std::to_string(w.unit_count()) + " " +
+              w.tells().says.units + " updated " +
+              time_text({{}, {}, updated, goal, l.now() - rollout}));
       last_told = updated;
       told_at = l.now();
     }
-    if (updated >= goal) {
-      r.finished = true;
-      break;
-    }
-    (void)co_await stop.wait(l.now() + look_again);
+    r.finished = updated >= goal;
+    if (r.finished) break;
+    co_await on.pause();
   }
   rolling_since.reset();
   // The last slots are freed a moment after the last unit is back.
-  if (r.finished) (void)co_await stop.wait(l.now() + 1s);
-  r.seconds = std::chrono::duration<double>(l.now() - rollout).count();
-  r.stopped = stop.is_set() && !r.finished;
-  r.updated = count(w).updated;
-  if (!r.stopped) {
-    r.last = co_await look_at(windlass, l, {}, l.now() + 2s);
-    r.updated = count(w).updated;
-    r.held = r.last.held;
-    w.check_at_rest();
-  }
-  if (options.keep && !stop.is_set()) {
-    const std::string done = (r.finished ? "done after " : "not finished after ") +
-                             seconds_text(r.seconds) + ", " + std::to_string(r.held) + " held";
-    if (!options.draw) tell(page(done) + "; the fleet stays up; stop it with Ctrl-C");
-    while (!stop.is_set()) {
-      draw(page(done) + "; the fleet stays up, Ctrl-C stops it");
-      (void)co_await stop.wait(options.draw ? l.now() + look_again : reactor::never);
-    }
-    r.updated = count(w).updated;
-  }
+  if (r.finished) co_await on.pause(1s);
+  r.took = l.now() - rollout;
+  co_await on.sum_up(r, w);
+  if (!r.stopped) w.check_at_rest();
+  co_await on.stay_up(r);
+  if (options.keep) r.updated = count(w).updated;
   r.policy_reloads = windlass.packs().reloads();
-  windlass.on_pack_event = {};
   co_return r;
 }
+
+namespace {
+
+page rollout_text(const simulation::world& w, const show_result& r) {
+  const simulation::story& story = w.tells();
+  page text = std::to_string(r.updated) + " of " + std::to_string(w.unit_count()) + " " +
+              story.says.units + " " + story.arrived + " after " + seconds_text(r.took) + ", " +
+              std::to_string(r.held) + " held, at most " + std::to_string(w.max_disrupted()) + " " +
+              story.says.units + " of a cluster disturbed at once";
+  for (const auto& [what, n] : w.tallies()) text += ", " + std::to_string(n) + " " + what;
+  return text;
+}
+
+}  // namespace
 
 boost::json::object result_json(const simulation::world& w, const show_result& r) {
   boost::json::object o;
@@ -144,7 +176,7 @@ boost::json::object result_json(const simulation::world& w, const show_result& r
   o["violations"] = w.violation_count();
   o["max_disrupted"] = w.max_disrupted();
   o["policy_reloads"] = r.policy_reloads;
-  o["seconds"] = static_cast<double>(static_cast<long>(r.seconds * 100)) / 100;
+  o["seconds"] = static_cast<double>(r.took / 10ms) / 100;
   o["finished"] = r.finished;
   for (const auto& [what, n] : w.tallies()) o[what] = n;
   o["writes"] = w.writes();
@@ -157,24 +189,21 @@ boost::json::object result_json(const simulation::world& w, const show_result& r
                                         {"released_by", h.released_by}});
   o["holds"] = std::move(holds);
   if (!violations.empty()) o["violation_list"] = std::move(violations);
+  for (const auto& m : r.more) o[m.key()] = m.value();
   return o;
 }
 
 page result_text(const simulation::world& w, const show_result& r, colours tint) {
   const simulation::story& story = w.tells();
   if (r.stopped)
-    return toned("stopped", tone::busy, tint) + " after " + seconds_text(r.seconds) + ": " +
+    return toned("stopped", tone::busy, tint) + " after " + seconds_text(r.took) + ": " +
            std::to_string(r.updated) + " of " + std::to_string(w.unit_count()) + " " +
            story.says.units + " " + story.arrived + "\n";
   page text =
       page("\n") +
-      toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, tint) +
-      ": " + std::to_string(r.updated) + " of " + std::to_string(w.unit_count()) + " " +
-      story.says.units + " " + story.arrived + " after " + seconds_text(r.seconds) + ", " +
-      std::to_string(r.held) + " held, at most " + std::to_string(w.max_disrupted()) + " " +
-      story.says.units + " of a cluster disturbed at once, ";
-  for (const auto& [what, n] : w.tallies()) text += std::to_string(n) + " " + what + ", ";
-  text += page("policies reloaded ") + std::to_string(r.policy_reloads) + " times\n";
+      toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, tint) + ": ";
+  text += r.ended.empty() ? rollout_text(w, r) : r.ended;
+  text += page(", policies reloaded ") + std::to_string(r.policy_reloads) + " times\n";
   for (const units::hold& h : holds_of(r.last))
     text += page("  ") + h.unit + " waits: " + with_short_digests(h.sentence) + " [" + h.code +
             "]; released by: " + h.released_by + "\n";

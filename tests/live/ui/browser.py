@@ -169,6 +169,12 @@ CHECKS = r"""
     for (let at = e; at; at = at.parentElement) front = [...front.slice(0, 3), front[3] * Number(getComputedStyle(at).opacity)];
     const c = contrast(over(front, back), back);
     ++texts; least = Math.min(least, c);
+    // What sticks out of the window cannot be read, unless it scrolls or ends in an ellipsis.
+    const place = document.createRange();
+    place.selectNodeContents(walker.currentNode);
+    let reached = e instanceof SVGElement || e.closest(".scroll");
+    for (let at = e; at && !reached; at = at.parentElement) reached = getComputedStyle(at).textOverflow === "ellipsis";
+    if (!reached && place.getBoundingClientRect().right > innerWidth + 1) wrong.push(`cut off: "${walker.currentNode.data.trim().slice(0, 40)}" in ${e.tagName}.${e.className}`);
     if (c < 4.5) wrong.push(`contrast ${c.toFixed(2)}: "${walker.currentNode.data.trim().slice(0, 40)}" in ${e.tagName}.${e.className?.baseVal ?? e.className}`);
   }
   const name = (e) => (e.getAttribute("aria-label") || (e.labels?.length && [...e.labels].map((l) => l.innerText).join(" ")) || e.innerText || e.getAttribute("title") || e.alt || "").trim();

@@ -272,12 +272,12 @@ def many(b):
 # ---- A running demo
 
 class Demo:
-    def __init__(self, *flags, clusters=6, nodes=5):
+    def __init__(self, *flags, clusters=6, nodes=5):  # nodes=0: the demo has none
         self.port = free_port()
         self.folder = tempfile.mkdtemp(prefix="windlass-ui-")
         self.out = open(os.path.join(self.folder, "out"), "w+")
         self.process = subprocess.Popen(
-            [str(BUILD / "windlass"), "demo", "--keep", "--dir", self.folder, "--clusters", str(clusters), "--nodes", str(nodes), "--ui", f":{self.port}", *flags],
+            [str(BUILD / "windlass"), "demo", "--keep", "--dir", self.folder, "--clusters", str(clusters), *(["--nodes", str(nodes)] if nodes else []), "--ui", f":{self.port}", *flags],
             stdout=self.out, stderr=subprocess.STDOUT)
         self.url = f"http://127.0.0.1:{self.port}/"
         for _ in range(200):
@@ -520,6 +520,56 @@ def timeline(b):
         demo.end()
 
 
+# ---- A FleetChart: a row of home, with a line for each cluster
+
+def charts(b):
+    demo = Demo("--charts", clusters=20, nodes=0)
+    row = "home/fleetcharts/" + urllib.parse.quote("default/storefront", safe="")
+    try:
+        b.looks(1280, 800)
+        b.open("about:blank")
+        b.open(demo.url + "#/cluster/" + row)
+        ready = "/20 of 20 members updated to .*storefront:1.0.0/.test(document.querySelector('main').innerText) && document.querySelector('.holds .good')"
+        b.until("/Halted/.test(document.querySelector('main')?.innerText)", "the canaries fail, and the row says that it is halted", 200)
+        b.until(ready, "it is undone, every cluster is ready, and nothing is held", 200)
+        b.until("document.querySelectorAll('main tbody .state.done').length === 20", "every line is drawn as done")
+        fit_for_all(b, "a FleetChart", ((320, 640), (390, 844), (1280, 800)))
+        b.run("document.querySelector('main tbody a').click()")
+        b.until("/Nothing holds it: it runs the target/.test(document.querySelector('main').innerText)", "one cluster of it")
+        fit_for_all(b, "a cluster of a FleetChart", ((320, 640), (1280, 800)))
+        b.looks(1280, 800)
+        b.picture(PICTURES / "chart-cluster-1280.png")
+        b.run("history.back()")
+        # Now it is a person's: the bad version once more, which stays halted.
+        home = re.search(r'server: "(http[^"]+/home)"', pathlib.Path(demo.folder, "kubeconfig").read_text()).group(1)
+        urllib.request.urlopen(urllib.request.Request(home + "/apis/fleet.windlass.dev/v1alpha1/namespaces/default/fleetcharts/storefront", method="PATCH",
+                                                      data=b'{"spec":{"chart":{"version":"1.1.0"}}}', headers={"Content-Type": "application/merge-patch+json"})).close()
+        lines = "[...document.querySelectorAll('main tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim()))"
+        b.until(f"/Halted/.test(document.querySelector('main')?.innerText) && {lines}.filter(c => c[2] === 'cluster-failed').length === 2", "both canaries fail", 200)
+        halted, rows = b.run("document.querySelector('main').innerText"), b.run(lines)
+        for words in ("its tests:", "2 clusters failed", "storefront:1.1.0"):
+            check(words in halted, f"the halted row says {words}: {halted}")
+        head = b.run("[...document.querySelectorAll('main thead th')].map(h => h.innerText)")
+        check(head == ["Member", "State", "Held by", "Wave", "Revision"], f"columns {head}")
+        waits = {(r[2], r[3]) for r in rows if r[0] not in ("cluster-001", "cluster-002")}
+        check(len(rows) == 20 and waits == {("rollout-halted", "early"), ("rollout-halted", "others")}, f"{rows}")
+        check({r[4] for r in rows[:2]}.isdisjoint({r[4] for r in rows[2:]}), f"canaries have another revision than the others: {rows}")
+        for width in (320, 390, 1280):
+            b.looks(width, 844)
+            b.picture(PICTURES / f"chart-halted-{width}.png")
+        fit_for_all(b, "a halted FleetChart", ((320, 640), (390, 844), (1280, 800)))
+        b.looks(1280, 800)
+        b.run("location.hash = '#/?q=storefront'")
+        b.until("document.querySelectorAll('#list li').length === 1 && /home/.test(document.getElementById('list').innerText)", "a search for its name finds home")
+        fit_for_all(b, "a fleet of charts", ((320, 640), (390, 844), (1280, 800)))
+        b.looks(1280, 800)
+        b.picture(PICTURES / "charts-1280.png")
+        check(not b.complaints, "complaints: " + "\n".join(b.complaints[:10]))
+        say("a FleetChart: undone, halted with its reason, a line for each cluster with wave and revision, found by its name")
+    finally:
+        demo.end()
+
+
 def locked(b):
     token = tempfile.NamedTemporaryFile("w", suffix=".token")
     token.write("a-token-for-the-page\n")
@@ -634,7 +684,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="windlass-chromium-", ignore_cleanup_errors=True) as folder:
         b = Browser(folder)
         try:
-            for part in (harmless, many, follow, timeline, locked):
+            for part in (harmless, many, follow, timeline, charts, locked):
                 if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
                     b.open("about:blank")
                     b.run("0")
