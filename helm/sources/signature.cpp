@@ -32,8 +32,6 @@ problem openpgp(const std::string& why) {
   return {"openpgp: " + why};
 }
 problem openpgp(gpgme_error_t e) {
-  if (gpgme_err_code(e) == GPG_ERR_INV_ENGINE)
-    return {"the program gpg is not installed; the package gpg (gnupg2 on Fedora) has it"};
   std::array<char, 256> text{};
   gpgme_strerror_r(e, text.data(), text.size());
   return openpgp(std::string(text.data()));
@@ -58,6 +56,13 @@ std::string text_of(gpgme_data_t d) {
   return out;
 }
 
+/// The library takes a program that is not there for one that finds no key.
+bool has_program(gpgme_ctx_t c) {
+  const auto* one = gpgme_ctx_get_engine_info(c);
+  while (one && one->protocol != GPGME_PROTOCOL_OpenPGP) one = one->next;
+  return one && one->file_name && ::access(one->file_name, X_OK) == 0;
+}
+
 /// GnuPG with these keys and no others.
 class key_ring {
 public:
@@ -72,6 +77,8 @@ public:
     if (auto e = gpgme_new(&c)) return openpgp(e);
     out->context_.reset(c);
     if (auto e = gpgme_set_protocol(c, GPGME_PROTOCOL_OpenPGP)) return openpgp(e);
+    if (!has_program(c))
+      return problem{"the program gpg is not installed; the package gpg (gnupg2 on Fedora) has it"};
     if (auto e = gpgme_ctx_set_engine_info(c, GPGME_PROTOCOL_OpenPGP, nullptr,
                                            out->folder_.path().c_str()))
       return openpgp(e);
