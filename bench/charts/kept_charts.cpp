@@ -52,6 +52,10 @@ double sum_of(const std::string& metrics, const std::string& name,
   return sum;
 }
 
+double renders_in(const std::string& metrics) {
+  return sum_of(metrics, "windlass_chart_renders_total", {"result=\"made\""});
+}
+
 k8s::connection home_of(const std::string& kubeconfig) {
   auto read = k8s::load_kubeconfig_file(kubeconfig);
   if (!read) throw std::runtime_error(read.error().message());
@@ -172,8 +176,10 @@ private:
     out["install_releases"] = releases;
     out["install_s"] = rounded(seconds_of(loop_.now() - began));
     const json::object said = co_await ask_servers(chart_control::told);
+    const std::string metrics = co_await scrape();
+    out["install_renders_each_input"] =
+        rounded(renders_in(metrics) / static_cast<double>(plan_.charts * first), 3);
     out["install_requests_each"] = rounded(number_in(said, "requests") / releases, 3);
-    (void)co_await scrape();
     (void)co_await run_.stop();
     if (first == plan_.clusters) co_return std::string();
     (void)co_await ask_servers(chart_control::copy);
@@ -212,7 +218,7 @@ private:
     const json::object said = co_await ask_servers(chart_control::told);
     const std::string metrics = co_await scrape();
     out["confirm_writes"] = number_in(said, "writes") + number_in(said, "home_writes");
-    out["confirm_renders"] = sum_of(metrics, "windlass_fleet_release_operations_total", {});
+    out["confirm_renders"] = renders_in(metrics);
     out["confirm_downloads"] = number_in(said, "downloads");
     out["confirm_requests_per_cluster"] =
         rounded(number_in(said, "requests") / static_cast<double>(plan_.clusters), 3);
@@ -268,7 +274,7 @@ private:
   }
 
   reactor::awaitable<void> upgrade(json::object& out) {
-    (void)co_await scrape();
+    const double rendered = renders_in(co_await scrape());
     (void)co_await ask_servers(chart_control::mark);
     const reactor::nanoseconds cpu = run_.cpu();
     const reactor::steady_time began = loop_.now();
@@ -289,7 +295,10 @@ private:
     out["upgrade_requests_each"] =
         rounded(number_in(said, "requests") / static_cast<double>(plan_.clusters), 3);
     out["upgrade_home_writes"] = number_in(said, "home_writes");
-    (void)co_await scrape();
+    const std::string metrics = co_await scrape();
+    const std::size_t inputs = std::min(groups, plan_.clusters);
+    out["upgrade_renders_each_input"] =
+        rounded((renders_in(metrics) - rendered) / static_cast<double>(inputs), 3);
   }
 
   /// One key of a ConfigMap, which the labels of a tenth of the clusters choose.
