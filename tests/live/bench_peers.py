@@ -4,7 +4,7 @@
     tests/live/bench_peers.py BUILD_FOLDER
 
 No figure decides anything here: it fails when a bench cannot run, and is skipped where no peer can be built, with the reason. The Rust
-peer is therefore not optimised, which its rows say, and is built in half the time. The result is kept in BUILD_FOLDER/bench-report:
+peer is therefore not optimised, which its rows say, and is built much sooner. The result is kept in BUILD_FOLDER/bench-report:
 all.json and index.html.
 """
 import json
