@@ -251,12 +251,13 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
   const bool is_sure = std::ranges::none_of(at.world.members, [](const member& m) {
     return m.is_selected && m.seen == member::sight::lost;
   });
-  const bool is_asked_again = s.retried != p.status.retried;
-  if (s != p.status && (is_sure || at.plan.notes_failure || is_asked_again)) {
+  const auto was = k8s::find_condition(p.status.conditions, fleet_condition::halted);
+  const auto is = k8s::find_condition(s.conditions, fleet_condition::halted);
+  // What may begin is asked of the status, so what ends a halt is told at once.
+  const bool ends_halt = was && was->is_true() && !is->is_true();
+  if (s != p.status && (is_sure || at.plan.notes_failure || ends_halt)) {
     auto said = co_await publish(p, s);
     if (!said) co_return said.error();
-    const auto was = k8s::find_condition(p.status.conditions, fleet_condition::halted);
-    const auto is = k8s::find_condition(s.conditions, fleet_condition::halted);
     if (is->is_true() && !(was && was->is_true())) tell(p, fleet_event::halted, is->message);
     if (s.proven_digest != p.status.proven_digest)
       tell(p, fleet_event::complete, "revision " + std::to_string(s.revision));

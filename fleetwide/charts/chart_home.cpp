@@ -593,7 +593,8 @@ bool chart_home::asks_for(const chart_order& o, const std::string& cluster) {
   for (k8s::cluster* c : options_.fleet->clusters()) {
     all += p->clusters.chooses(c->name(), c->labels());
     const chart_members* part = c->name() == cluster ? nullptr : charts_on(c->name());
-    begun += part && part->is_under_way(*p, o.digest);
+    // One that cannot be reached keeps no slot, as in the plan, or none would ever begin.
+    begun += part && part->on().is_live() && part->is_under_way(*p, o.digest);
   }
   return begun < p->rollout.max_clusters.up(all);
 }

@@ -5,6 +5,7 @@
 
 #include <boost/asio/execution_context.hpp>
 
+#include <iterator>
 #include <optional>
 #include <utility>
 

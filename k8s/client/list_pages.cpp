@@ -21,12 +21,19 @@ awaitable<result<std::optional<json::object>>> list_pages::next() {
     co_return f;
   }
   auto page = co_await api_.list(resource_, options_);
-  // Objects may be large: a page that is more than is taken at once is asked for in parts.
+  // Objects may be large: a page that is more than is taken at once is asked for in parts, and those
+  // that follow it as a whole again.
   while (!page && page.error().code == errc::over_budget && options_.limit > 1) {
     options_.limit = std::max<std::uint32_t>(options_.limit / 8, 1);
     page = co_await api_.list(resource_, options_);
   }
   if (!page) co_return page.error();
+  if (options_.limit < whole_) {
+    const json::array* items = items_of(*page);
+    read_in_parts_ += items ? items->size() : 0;
+    if (read_in_parts_ >= whole_) options_.limit = whole_;
+  }
+  if (options_.limit == whole_) read_in_parts_ = 0;
   options_.continue_token.clear();
   json::value* metadata = page->if_contains("metadata");
   if (metadata && metadata->is_object()) {

@@ -18,7 +18,10 @@ public:
   static constexpr std::size_t most_pages = 1'000;
 
   list_pages(client& api, resource r, list_options options)
-      : api_(api), resource_(std::move(r)), options_(std::move(options)) {}
+      : api_(api),
+        resource_(std::move(r)),
+        options_(std::move(options)),
+        whole_(options_.limit) {}
 
   /// One page without its continue token; nothing after the last.
   /// Errors: the request's own; errc::invalid after most_pages.
@@ -30,6 +33,8 @@ private:
   client& api_;
   resource resource_;
   list_options options_;
+  const std::uint32_t whole_;     // how many objects a page has
+  std::size_t read_in_parts_ = 0;  // since a page was more than is taken at once
   std::size_t pages_ = 0;
   bool ended_ = false;
 };

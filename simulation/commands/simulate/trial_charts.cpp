@@ -328,7 +328,7 @@ private:
     return none;
   }
 
-  reactor::awaitable<void> be_disturbed() {
+  void begin_trouble() {
     is_calm_ = trial_.fleet.faults.empty();
     reactor::memory_network& net = reactor::memory_network::of(loop_);
     if (has(trouble::cut) || has(trouble::half_open) || has(trouble::split))
@@ -337,25 +337,39 @@ private:
       };
     if (!is_calm_) watch_.start("reach", watch_reach());
     if (has(trouble::crashes)) watch_.start("crashes", crash_on_writes());
+  }
+
+  reactor::awaitable<void> be_disturbed() {
+    begin_trouble();
     const reactor::steady_time calm = loop_.now() + trial_.fleet.disturbed_for;
     while (loop_.now() < calm) {
       co_await loop_.sleep_for(loop_.random().between(1s, longest_step));
       act();
       if (!trial_.fleet.faults.empty() && happens(0.5)) co_await cause_trouble();
     }
+    co_await end_trouble();
+  }
+
+  reactor::awaitable<void> end_trouble() {
     ends_ = true;
     while (is_restarting_) co_await loop_.sleep_for(1s);
     crash_at_ = 0;
     is_calm_ = true;
+    reactor::memory_network& net = reactor::memory_network::of(loop_);
     net.on_connect = nullptr;
     if (!trial_.fleet.faults.empty()) net.cut_everything();
   }
 
-  /// Another version of every chart. Nobody else does anything until all clusters have it.
+  /// Another version of every chart. No person does anything until all clusters have it.
   reactor::awaitable<void> roll_out_braked() {
     rolls_out_ = true;
     for (asked& a : all_) ask_for_version(a, true);
     for (const asked& a : all_) write(a);
+    if (!trial_.fleet.faults.empty()) {
+      begin_trouble();
+      co_await loop_.sleep_for(trial_.fleet.disturbed_for);
+      co_await end_trouble();
+    }
     co_await arrive("after the brake");
     if (out_.unfinished.empty()) out_.settled_clusters = places_.size();
     out_.releases = {checks_.places(), checks_.arrived()};

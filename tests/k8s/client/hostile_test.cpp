@@ -154,6 +154,34 @@ TEST_F(HostileAnswers, ADocumentOfMillionsOfValuesIsRefused) {
   });
 }
 
+TEST_F(HostileAnswers, APageThatIsTooLargeMakesNoOtherPageSmaller) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    constexpr std::size_t all = 2'000, large_at = 500;
+    server.otherwise([](const scripted_server::received& r) {
+      const auto number = [&](std::string_view name, std::size_t none) {
+        const std::size_t at = r.target.find(name);
+        return at == std::string::npos ? none
+                                       : std::strtoul(r.target.c_str() + at + name.size(), nullptr, 10);
+      };
+      const std::size_t from = number("continue=", 0), limit = number("limit=", 500);
+      const std::size_t n = std::min(limit, all - from);
+      const std::string next = from + n < all ? std::to_string(from + n) : "";
+      const bool is_large = from == large_at && limit == 500;
+      return answer::json(200, pods_of(n, is_large ? 3'000 : 3, next));
+    });
+    list_pages pages(api, resources::pods(), {});
+    std::size_t objects = 0;
+    for (;;) {
+      auto page = co_await pages.next();
+      EXPECT_TRUE(page) << page.error().message();
+      if (!page || !*page) break;
+      objects += items_of(**page)->size();
+    }
+    EXPECT_EQ(objects, all);
+    EXPECT_EQ(server.requests().size(), 13u) << "two of 500, nine of 62, two of 500";
+  });
+}
+
 TEST_F(HostileAnswers, APageThatIsTooLargeIsAskedForInParts) {
   run([](scripted_server& server, client& api) -> awaitable<void> {
     server.otherwise([](const scripted_server::received& r) {
