@@ -39,8 +39,8 @@ struct show_result {
 /// "12.3 s"
 std::string seconds_text(reactor::nanoseconds d);
 
-/// Where a story is told: lines for a person, or the view with them below it, until it is stopped or
-/// has taken too long.
+/// Where a story is told: lines for a person, or the view with them below it, until it is stopped
+/// or has taken too long.
 /// Lifetime: loop, service, options and event outlive it.
 class stage {
 public:
