@@ -171,7 +171,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::clean_up(fleet_look at) {
   if (at.plan.left_away > 0)
     tell(p, fleet_event::left,
          std::to_string(at.plan.left_away) + " clusters could not be reached for 10 minutes");
-  auto freed = co_await finalizers(p, false);
+  auto freed = co_await set_finalizer(p, finalizer_is::done);
   if (!freed && freed.error().code != k8s::errc::not_found) co_return freed.error();
   co_return k8s::await_change();
 }
@@ -217,7 +217,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
     co_return co_await say_without_plan(p, fleet_reason::invalid_spec, p.spec_problem());
   }
   if (!p.meta.has_finalizer(names::cleanup)) {
-    auto held = co_await finalizers(p, true);
+    auto held = co_await set_finalizer(p, finalizer_is::wanted);
     if (!held) co_return held.error();
     co_return k8s::await_change();
   }

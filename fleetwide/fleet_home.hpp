@@ -232,7 +232,8 @@ private:
   awaitable<k8s::result<void>> write_revision(const fleet_look& at);  // borrowed
   awaitable<k8s::result<void>> make_revision(fleet_look& at);         // borrowed
   awaitable<k8s::result<void>> publish(fleet_object before, fleet_status s);
-  awaitable<k8s::result<void>> finalizers(fleet_object of, bool ours);
+  enum class finalizer_is { wanted, done };
+  awaitable<k8s::result<void>> set_finalizer(fleet_object of, finalizer_is how);
   awaitable<void> prune(fleet_object p);
   std::size_t start_deeds(const fleet_look& at);
   member_marks marks_for(const fleet_look& at, const member_plan& m) const;

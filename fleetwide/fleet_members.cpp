@@ -47,8 +47,7 @@ void fleet_members::reconsider() {
 }
 
 awaitable<k8s::result<void>> fleet_members::apply(std::string pool, json::object body,
-                                                  bool takes_over) {
-  const auto conflicts = takes_over ? k8s::apply_conflicts::force : k8s::apply_conflicts::fail;
+                                                  k8s::apply_conflicts conflicts) {
   const json::object& notes = body.at("metadata").at("annotations").as_object();
   const std::string note = std::string(notes.at(names::object).as_string()) + ", revision " +
                            std::string(notes.at(names::revision).as_string());

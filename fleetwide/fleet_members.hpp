@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/node_pool.hpp"
 #include "fleetwide/fleet_home.hpp"
+#include "k8s/client/client.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/informer.hpp"
 
@@ -42,7 +43,8 @@ public:
   }
 
   /// Server-side apply. Errors: errc::conflict where another manager has one of the fields.
-  awaitable<k8s::result<void>> apply(std::string pool, boost::json::object body, bool takes_over);
+  awaitable<k8s::result<void>> apply(std::string pool, boost::json::object body,
+                                     k8s::apply_conflicts conflicts);
   /// Deletes the pool if it is still the one of that UID.
   awaitable<k8s::result<void>> remove(std::string pool, std::string uid);
   /// Takes our marks off it; the pool stays as it is.

@@ -10,6 +10,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/reason.hpp"
 
 #include <boost/json.hpp>
 
@@ -53,11 +54,11 @@ awaitable<k8s::result<void>> fleet_home::publish(fleet_object before, fleet_stat
   co_return k8s::result<void>();
 }
 
-awaitable<k8s::result<void>> fleet_home::finalizers(fleet_object of, bool ours) {
+awaitable<k8s::result<void>> fleet_home::set_finalizer(fleet_object of, finalizer_is how) {
   json::array all;
   for (const k8s::interned& f : of.meta.finalizers)
     if (f.str() != names::cleanup) all.emplace_back(f.str());
-  if (ours) all.emplace_back(names::cleanup);
+  if (how == finalizer_is::wanted) all.emplace_back(names::cleanup);
   json::object patch, metadata;
   metadata["resourceVersion"] = of.meta.resource_version.text();
   metadata["finalizers"] = std::move(all);
@@ -227,7 +228,7 @@ void fleet_home::deed_done(const deed_order& d, const k8s::result<void>& done, s
     r.version = std::move(version);
     r.digest = d.what.digest;
     r.is_conflict = done.error().code == k8s::errc::conflict;
-    r.why = done.error().detail.empty() ? done.error().message() : done.error().detail;
+    r.why = reactor::reason_of(done.error());
     r.until = on_.loop().now() + refused_retry;
     r.at = on_.loop().wall() + refused_retry;
     on_.log().warning("a cluster did not take what was said at home",

@@ -103,7 +103,9 @@ awaitable<void> pool_home::carry_out(deed_order d) {
   k8s::result<void> done;
   if (part && d.what.does == deed::write) {
     boost::json::object body = pool_for_member(d.content, name, d.marks);
-    done = co_await part->apply(name, std::move(body), d.what.takes_over);
+    done = co_await part->apply(
+        name, std::move(body),
+        d.what.takes_over ? k8s::apply_conflicts::force : k8s::apply_conflicts::fail);
   } else if (pool && d.what.does == deed::remove) {
     done = co_await part->remove(name, pool->meta.uid.text());
   } else if (pool && d.what.does == deed::let_go) {

@@ -131,10 +131,11 @@ std::set<values_objects::key> chart_home::objects_of(const fleet_object& p) cons
   return out;
 }
 
-object_texts chart_home::texts_of(const fleet_object& p, bool secrets) const {
+object_texts chart_home::texts_of(const fleet_object& p, source which) const {
   object_texts out;
   for (const auto& k : sources_of(p))
-    if (const values_object* is = k.first == secrets ? sources_.find(k) : nullptr)
+    if (const values_object* is =
+            k.first == (which == source::secrets) ? sources_.find(k) : nullptr)
       out[k.second.name] = is->texts;
   return out;
 }
@@ -208,8 +209,8 @@ awaitable<void> chart_home::fetch(fleet_object p, std::string asked, std::string
 }
 
 /// A version stays what its revision found it to be while that revision is on its way, unless a
-/// person asks to try it again, and while nothing else is known. What it was found to be counts only
-/// with the keys that it was checked with.
+/// person asks to try it again, and while nothing else is known. What it was found to be counts
+/// only with the keys that it was checked with.
 revision_content chart_home::content_wanted(const fleet_object& p) const {
   std::map<std::string, std::string> secrets;
   for (const auto& k : sources_of(p))
@@ -229,7 +230,7 @@ revision_content chart_home::content_wanted(const fleet_object& p) const {
       is.digest = held.digest;
     }
   }
-  return revision_of(p, texts_of(p, false), secrets, is);
+  return revision_of(p, texts_of(p, source::config_maps), secrets, is);
 }
 
 awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
@@ -267,7 +268,7 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
   while (looks_only() && !is_known() && on_.loop().now() < until)
     co_await on_.loop().sleep_for(poll);
   std::size_t bytes = 0;
-  for (const auto& [name, texts] : texts_of(p, false))
+  for (const auto& [name, texts] : texts_of(p, source::config_maps))
     for (const auto& [k, text] : texts) bytes += k.size() + text.size();
   if (bytes > most_config_bytes) {
     out.why = "spec.valuesFrom: its ConfigMaps have " + std::to_string(bytes) + " bytes, " +
@@ -303,7 +304,7 @@ cluster_values chart_home::values_for(const fleet_object& p, const revision_cont
   const bool asks = is.spec.by_policy && said != said_.end();
   cluster_values out =
       with_secrets(values_before_policy(is, labels), asks ? &said->second.values : nullptr, is,
-                   texts_of(p, true), labels);
+                   texts_of(p, source::secrets), labels);
   if (asks && out.problem.empty()) out.problem = said->second.problem;
   return out;
 }

@@ -79,7 +79,8 @@ private:
   std::set<values_objects::key> objects_of(const fleet_object& p) const;
   /// The keys that must have signed its chart, empty where it asks for none, or why there are none.
   helm::outcome<std::string> keys_of(const fleet_object& p) const;
-  object_texts texts_of(const fleet_object& p, bool secrets) const;
+  enum class source { config_maps, secrets };
+  object_texts texts_of(const fleet_object& p, source which) const;
   void ask_for_chart(const fleet_object& p, std::string keys);
   awaitable<void> fetch(fleet_object p, std::string asked, std::string keys);
   awaitable<void> ask_values(fleet_object p);

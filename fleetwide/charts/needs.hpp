@@ -12,7 +12,8 @@ namespace fleetwide {
 /// One FleetChart that another needs, as it is on one cluster.
 struct needed_chart {
   std::string name;
-  /// The release there is another's, or of no FleetChart, and no person lets it be taken over: `foreign`.
+  /// foreign: the release there is another's, or of no FleetChart, and no person lets it be taken
+  /// over.
   enum class state { missing, not_meant, not_granted, foreign, not_ready, ready } is;
   std::vector<needed_chart> needs;  // what it needs itself, as far as that is no cycle
 };

@@ -30,8 +30,8 @@ inline constexpr std::int64_t expression_bytes = 2 << 20;
 void count_pattern(std::size_t bytes);
 void count_match(const re2::RE2& re, std::size_t bytes);
 
-/// The first match at or behind `from` and its groups, of which there must be one or more. As for Go,
-/// no match is between the bytes of one character: RE2 finds an empty one there, by \B.
+/// The first match at or behind `from` and its groups, of which there must be one or more. As for
+/// Go, no match is between the bytes of one character: RE2 finds an empty one there, by \B.
 bool find_match(const re2::RE2& re, std::string_view text, std::size_t from,
                 re2::StringPiece* groups, int count);
 

@@ -600,8 +600,8 @@ private:
   }
 
 public:
-  /// Found only when the decoded document is turned into JSON, after everything decoded: keys first,
-  /// then numbers.
+  /// Found only when the decoded document is turned into JSON, after everything decoded: keys
+  /// first, then numbers.
   std::string late() {
     if (!odd_map_) return late_;
     return "unsupported map key of type: " +

@@ -10,9 +10,10 @@ struct yaml_parser_s;  // libyaml's yaml_parser_t
 
 namespace formats {
 
-/// A YAML text as libyaml has to be given it to read what go-yaml's scanner reads, and to refuse what
-/// that refuses. A colon before a bracket, an escaped apostrophe and a byte order mark inside the
-/// text, which libyaml refuses or drops, are private characters meanwhile; `written` turns them back.
+/// A YAML text as libyaml has to be given it to read what go-yaml's scanner reads, and to refuse
+/// what that refuses. A colon before a bracket, an escaped apostrophe and a byte order mark inside
+/// the text, which libyaml refuses or drops, are private characters meanwhile; `written` turns them
+/// back.
 /// Lifetime views the text. What it holds of it, which may be a kubeconfig, is wiped.
 class yaml_input {
 public:

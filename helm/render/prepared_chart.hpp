@@ -28,8 +28,8 @@ struct archived_chart {
 ///          shares nothing with the chart.
 class prepared_chart {
 public:
-  /// `loaded` belongs to the prepared chart from now on; nobody else may use it. `digest` is that of
-  /// the archive that it was loaded from.
+  /// `loaded` belongs to the prepared chart from now on; nobody else may use it. `digest` is that
+  /// of the archive that it was loaded from.
   explicit prepared_chart(chart_ptr loaded, std::vector<std::string> warnings = {},
                           std::string digest = {});
   /// One that is in another process. `meta` is what it said there of itself. It cannot be rendered

@@ -21,8 +21,8 @@ awaitable<result<std::optional<json::object>>> list_pages::next() {
     co_return f;
   }
   auto page = co_await api_.list(resource_, options_);
-  // Objects may be large: a page that is more than is taken at once is asked for in parts, and those
-  // that follow it as a whole again.
+  // Objects may be large: a page that is more than is taken at once is asked for in parts, and
+  // those that follow it as a whole again.
   while (!page && page.error().code == errc::over_budget && options_.limit > 1) {
     options_.limit = std::max<std::uint32_t>(options_.limit / 8, 1);
     page = co_await api_.list(resource_, options_);

@@ -45,8 +45,7 @@ struct watch_limits {
   // probe_patience they add up to the 20 s and 17 min after which a stream is noticed that lags
   // behind its server. At rest a stream reaches a version by its next bookmark, due every minute.
   freshness_limits attended{8s, 1s}, unattended{15min, 75s};
-  reactor::nanoseconds rest_silence =
-      90s;  // at rest the server is asked once bookmarks are overdue
+  reactor::nanoseconds rest_silence = 90s;  // at rest the server is asked: bookmarks are overdue
   // A question for a caller that attends waits for those of others no longer than that, nor does
   // one at rest after an answer that was an error.
   reactor::nanoseconds longest_place = 30s;

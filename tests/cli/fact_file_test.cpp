@@ -83,9 +83,9 @@ TEST(FactFile, KeepsEveryByteThatIsNoFactThatWasAskedFor) {
        "# "
        "none yet\n]\n"},
       {"a document between its marks, with quoted keys and an alias elsewhere",
-       "%YAML 1.2\n---\n\"train\": v1\nx: &me ana\nsteps:\n- {id: notes, owner: *me}\n'images':\n- "
+       "%YAML 1.1\n---\n\"train\": v1\nx: &me ana\nsteps:\n- {id: notes, owner: *me}\n'images':\n- "
        "{\"ref\": \"kbs:v2\", \"digest\": \"a\"} # c\n...\n",
-       "%YAML 1.2\n---\n\"train\": v1\nx: &me ana\nsteps:\n- {id: notes, owner: *me}\n'images':\n- "
+       "%YAML 1.1\n---\n\"train\": v1\nx: &me ana\nsteps:\n- {id: notes, owner: *me}\n'images':\n- "
        "{\"ref\": \"kbs:v2\", \"digest\": \"sha256:2\", \"source\": \"registry r\"} # c\n...\n"},
       {"the same fact twice, and both say the same",
        "images:\n- {ref: 'kbs:v2', digest: a, at: x}\n- {ref: 'kbs:v2', digest: a, at: y}\n",

@@ -96,8 +96,8 @@ TEST(ChartLoading, TurnsNumbersIntoTextWhereTextBelongs) {
   EXPECT_EQ(c->meta.api_version, "v1");
 }
 
-// Where Chart.yaml has a list of dependencies, an empty one as well, conditions below charts that it
-// does not name count, and the values are laid over each other once more.
+// Where Chart.yaml has a list of dependencies, an empty one as well, conditions below charts that
+// it does not name count, and the values are laid over each other once more.
 TEST(ChartDependencies, CountBelowChartsThatAnEmptyListDoesNotName) {
   struct row {
     const char* declared;

@@ -91,16 +91,6 @@ TEST(BrakeAtEveryMoment, StopsFleetChartsAndLetsThemGoOn) {
   sweep(charts_of, "of FleetCharts");
 }
 
-TEST(BrakeAtEveryMoment, StopsFleetChartsThatFailNowAndThenAndLetsThemGoOn) {
-  sweep(
-      [](std::uint64_t seed) {
-        trial t = charts_of(seed);
-        t.fleet.faults = {trouble::crashes, trouble::failing};
-        return t;
-      },
-      "of FleetCharts that fail now and then");
-}
-
 /// The judge sees each kind of act, and none of what ends.
 TEST(BrakeInvariants, SeeEachKindOfAct) {
   reactor::steady_time now{1h};

@@ -304,7 +304,7 @@ private:
   void brake() {
     out_.braked = is_braked_ = true;
     say_brake(true);
-    watch_.start("brake", lift_brake());
+    watch_->start("brake", lift_brake());
   }
 
   /// Another version of its chart; which one, good or bad.
@@ -335,8 +335,8 @@ private:
       net.on_connect = [this](const reactor::endpoint&, reactor::link_faults& f) {
         disturbed_.spoil(f);
       };
-    if (!is_calm_) watch_.start("reach", watch_reach());
-    if (has(trouble::crashes)) watch_.start("crashes", crash_on_writes());
+    if (!is_calm_) watch_->start("reach", watch_reach());
+    if (has(trouble::crashes)) watch_->start("crashes", crash_on_writes());
   }
 
   reactor::awaitable<void> be_disturbed() {
@@ -509,7 +509,8 @@ private:
       co_await loop_.sleep_for(5s);
     }
     co_await loop_.sleep_for(rest_of_charts);  // statuses, soaks, and what troubles left behind
-    co_await watch_.cancel_and_join();
+    co_await watch_->cancel_and_join();
+    watch_.emplace(loop_);  // a group that was cancelled starts nothing any more
     for (std::size_t i = 0; i < places_.size(); ++i) checks_.reaches(i);
   }
 
@@ -676,7 +677,8 @@ private:
        is_braked_ = false, rolls_out_ = false, ends_ = false;
   std::uint64_t crash_at_ = 0;
   reactor::event crash_{loop_};
-  reactor::task_group tasks_, watch_;
+  reactor::task_group tasks_;
+  std::optional<reactor::task_group> watch_;
 };
 
 }  // namespace
