@@ -67,7 +67,7 @@ struct server {
   /// need be said.
   std::string state = {}, says = {};
   /// How long it is looked at in virtual time: less for what is much work.
-  reactor::nanoseconds look = 130s;
+  reactor::nanoseconds look = 100s;
   /// The script wants TLS below it (with a good certificate), or brings its own.
   enum class wire { any, tls, raw } over = wire::any;
 };

@@ -48,6 +48,8 @@ script events(std::function<std::string(std::uint64_t)> make, std::size_t at_onc
 }  // namespace
 
 void add_watch_servers(std::vector<server>& to) {
+  // At rest a server is asked for its version after 90 s of silence, and believed a little later.
+  constexpr reactor::nanoseconds believed_by = std::chrono::seconds(130);
   const auto add = [&to](std::string name, script s, std::string state = "Live",
                          std::string says = {}, place at = place::watch) {
     to.push_back(
@@ -109,6 +111,7 @@ void add_watch_servers(std::vector<server>& to) {
   odd("an object of another kind",
       R"({"type":"ADDED","object":{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s","uid":"u","resourceVersion":"1001"},"data":{"a":"YQ=="}}})"
       "\n");
+  to.back().look = believed_by;
   // Its lists stay at version 1000, behind what it has said here.
   constexpr const char* past = "and had been at";
   constexpr const char* newer = "had shown it at a newer one";
@@ -132,6 +135,7 @@ void add_watch_servers(std::vector<server>& to) {
       event("MODIFIED", "node-1", 1001, "", "00000000-0000-4000-a000-00000000ffff"), "Stale",
       newer);
   odd("an added object that is there", event("ADDED", "node-1", 1001));
+  to.back().look = believed_by;
   odd("a bookmark that goes backwards", bookmark("Node", "5000") + bookmark("Node", "10"), "Stale",
       past);
   odd("a bookmark without a version", R"({"type":"BOOKMARK","object":{"metadata":{}}})"
@@ -141,6 +145,7 @@ void add_watch_servers(std::vector<server>& to) {
   odd("the end of initial events that nobody asked for",
       R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1001","annotations":{"k8s.io/initial-events-end":"true"}}}})"
       "\n");
+  to.back().look = believed_by;
   odd("a list instead of events",
       R"({"kind":"NodeList","metadata":{"resourceVersion":"1001"},"items":[]})"
       "\n");
