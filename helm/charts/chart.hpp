@@ -79,7 +79,7 @@ struct metadata {
   bool deprecated = false;
   bool has_annotations = false;
   /// `dependencies` is a list, which may be empty. Helm works on an empty one: conditions of charts
-  /// below charts that nobody declared count then.
+  /// below charts that are not declared count then.
   bool has_dependencies = false;
 };
 

@@ -177,7 +177,7 @@ reactor::awaitable<rendered> render_alone(reactor::loop& l, render_request r,
   // What was looked up was written by users of the release's namespace.
   std::string owner = job.answers.empty() ? std::string() : std::move(r.answers_of);
   std::shared_ptr<prepared_chart> chart = r.chart;
-  job.input = input_of(std::move(r));  // nobody else counts its values: they go to another thread
+  job.input = input_of(std::move(r));  // the only owner of its values: they go to another thread
   auto said =
       co_await apart::ask(l, *children, std::move(job), std::move(chart), std::move(owner), within);
   if (said) co_return rendered_of(std::move(*said));

@@ -28,7 +28,7 @@ struct archived_chart {
 ///          shares nothing with the chart.
 class prepared_chart {
 public:
-  /// `loaded` belongs to the prepared chart from now on; nobody else may use it. `digest` is that
+  /// `loaded` belongs to the prepared chart from now on; no one else may use it. `digest` is that
   /// of the archive that it was loaded from.
   explicit prepared_chart(chart_ptr loaded, std::vector<std::string> warnings = {},
                           std::string digest = {});

@@ -21,7 +21,7 @@ struct signed_message {
 outcome<std::string> load_keyring(const std::string& path);
 
 /// Checks a clear-signed block against public keys as GnuPG exports them, binary or armored.
-/// Blocks: GnuPG runs beside us, in a folder of its own that is removed again, so that nobody's key
+/// Blocks: GnuPG runs beside us, in a folder of its own that is removed again, so that no one's key
 /// ring is touched.
 /// Shape    every key of the ring is trusted; expired, revoked and disabled ones sign nothing.
 /// Errors   "openpgp: …"; which package has GnuPG where it is missing.

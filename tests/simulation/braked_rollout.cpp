@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr reactor::nanoseconds braked_for = 3min, rest_of_rollout = 4min;
 
-/// One run of it, seen by whoever judges.
+/// One run of it, seen by the judges.
 class rollout_run {
 public:
   rollout_run(reactor::loop& l, home_rollout r) : loop_(l), story_(std::move(r)) {

@@ -135,6 +135,18 @@ std::string pods_of(std::size_t count, std::size_t values_each, std::string_view
          items + "]}";
 }
 
+/// How many all its pages have.
+awaitable<std::size_t> objects_of(list_pages& pages) {  // borrowed
+  std::size_t objects = 0;
+  for (;;) {
+    auto page = co_await pages.next();
+    EXPECT_TRUE(page) << page.error().message();
+    if (!page || !*page) break;
+    objects += items_of(**page)->size();
+  }
+  co_return objects;
+}
+
 TEST(JsonValues, CountsWhatStandsOutsideOfTexts) {
   EXPECT_EQ(formats::json_values_in("1"), 1u);
   EXPECT_EQ(formats::json_values_in(R"({"a,[":"{,\"[","b":[1,2]})"), 7u);
@@ -160,8 +172,9 @@ TEST_F(HostileAnswers, APageThatIsTooLargeMakesNoOtherPageSmaller) {
     server.otherwise([](const scripted_server::received& r) {
       const auto number = [&](std::string_view name, std::size_t none) {
         const std::size_t at = r.target.find(name);
-        return at == std::string::npos ? none
-                                       : std::strtoul(r.target.c_str() + at + name.size(), nullptr, 10);
+        return at == std::string::npos
+                   ? none
+                   : std::strtoul(r.target.c_str() + at + name.size(), nullptr, 10);
       };
       const std::size_t from = number("continue=", 0), limit = number("limit=", 500);
       const std::size_t n = std::min(limit, all - from);
@@ -170,13 +183,7 @@ TEST_F(HostileAnswers, APageThatIsTooLargeMakesNoOtherPageSmaller) {
       return answer::json(200, pods_of(n, is_large ? 3'000 : 3, next));
     });
     list_pages pages(api, resources::pods(), {});
-    std::size_t objects = 0;
-    for (;;) {
-      auto page = co_await pages.next();
-      EXPECT_TRUE(page) << page.error().message();
-      if (!page || !*page) break;
-      objects += items_of(**page)->size();
-    }
+    const std::size_t objects = co_await objects_of(pages);
     EXPECT_EQ(objects, all);
     EXPECT_EQ(server.requests().size(), 13u) << "two of 500, nine of 62, two of 500";
   });
@@ -192,13 +199,7 @@ TEST_F(HostileAnswers, APageThatIsTooLargeIsAskedForInParts) {
     });
     list_options options;
     list_pages pages(api, resources::pods(), options);
-    std::size_t objects = 0;
-    for (;;) {
-      auto page = co_await pages.next();
-      EXPECT_TRUE(page) << page.error().message();
-      if (!page || !*page) break;
-      objects += items_of(**page)->size();
-    }
+    const std::size_t objects = co_await objects_of(pages);
     EXPECT_EQ(objects, 72u);
     EXPECT_EQ(server.requests().size(), 3u) << "500, and from then on 62";
   });
