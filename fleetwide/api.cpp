@@ -83,6 +83,7 @@ units::api pools(settings s) {
   units::api a;
   a.name = pools_api;
   a.says = {"fleetpool", "fleetpools", "member", "members"};
+  a.command = pools_command;
   a.kinds = {bootc::node_pools()};
   a.home_kinds = {fleet_pools(), fleet_grants()};
   a.remedy = "kubectl apply --server-side -f deploy/crds/fleet";

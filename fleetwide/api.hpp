@@ -12,6 +12,7 @@ class cluster;
 namespace fleetwide {
 
 inline constexpr std::string_view pools_api = "fleetpools";  // --apis, Lease, /clusters
+inline constexpr std::string_view pools_command = "pool";    // windlass pool
 
 struct settings {
   std::string ns = "default";  // the operator's own namespace at home

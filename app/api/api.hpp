@@ -173,6 +173,9 @@ struct api {
     std::function<reactor::result<boost::json::object>(const std::string& target)> approve = {};
   };
   std::optional<edits> edit = {};
+  /// The family of commands about its rows: with "chart", `windlass chart status ROW`. Its verbs
+  /// are status, plan, diff, history, approve, pause, resume, undo and retry. Empty: it has none.
+  std::string_view command = {};
   /// What it may say and count, beside what every API has: docs/reference is made from these
   /// tables, and dashboards and alerts are checked against them.
   std::vector<hold_kind> holds = {};

@@ -100,6 +100,7 @@ units::api charts(chart_settings s) {
   units::api a;
   a.name = charts_api;
   a.says = {"fleetchart", "fleetcharts", "member", "members"};
+  a.command = charts_command;
   a.home_kinds = {fleet_charts(), fleet_grants()};
   a.remedy = "kubectl apply --server-side -f deploy/crds/fleet";
   a.watches = "FleetCharts";

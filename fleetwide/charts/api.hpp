@@ -15,6 +15,7 @@ namespace fleetwide {
 class chart_home;
 
 inline constexpr std::string_view charts_api = "fleetcharts";  // --apis, Lease, /clusters
+inline constexpr std::string_view charts_command = "chart";    // windlass chart
 
 struct chart_settings {
   std::string ns = "default";             // the operator's own namespace at home

@@ -52,7 +52,7 @@ json::object undo_chart(const fleetwide::fleet_object&, const fleetwide::revisio
 
 const fleet_kind& pools_for_commands() {
   static const fleet_kind kind{
-      .command = "pool",
+      .command = fleetwide::pools_command,
       .kind = "FleetPool",
       .one = "fleetPool",
       .all = "fleetPools",
@@ -72,7 +72,7 @@ const fleet_kind& pools_for_commands() {
 }
 
 const fleet_kind& charts_for_commands() {
-  static const fleet_kind kind{.command = "chart",
+  static const fleet_kind kind{.command = fleetwide::charts_command,
                                .kind = "FleetChart",
                                .one = "fleetChart",
                                .all = "fleetCharts",

@@ -481,6 +481,7 @@ awaitable<void> fleet_page::show_fleet() {
     const counts sum = sums[a.name];
     json::object one = total_of(a, sum.units, sum.updated, sum.updating, sum.degraded);
     if (a.edit) one["edits"] = edits_of(*a.edit);
+    if (!a.command.empty()) one["command"] = a.command;
     if (!a.unit_kind.plural.empty()) one["kubectl"] = for_kubectl(a.unit_kind);
     apis.push_back(std::move(one));
     now.total += static_cast<std::uint32_t>(sum.units);

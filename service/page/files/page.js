@@ -286,7 +286,8 @@ function clusterView(c) {
 
 // What a person may want to do with a row; the page only says how.
 function rowCommands(c, a, r) {
-  const edits = apiWords(a.name).edits;
+  const { edits, command: family } = apiWords(a.name);
+  if (family) return familyCommands(family, r);
   if (!edits) return "";
   const paused = Boolean(r.holds.paused);
   return commands([
@@ -296,6 +297,18 @@ function rowCommands(c, a, r) {
     [command("windlass rollout undo {} --cluster {}", r.name, c.name), "ask for what it had before"],
     [command("kubectl get {} {} -o yaml", edits.resource, r.name), "its object, on its cluster"],
   ], "The first ones show what they would do; with --yes they do it.");
+}
+
+// Of a row that is said once at home: its commands name no cluster.
+function familyCommands(family, r) {
+  const of = (verb, what) => [command(`windlass ${family} ${verb} {}`, r.name), what];
+  return commands([
+    of("status", "each cluster, and why it waits"), of("plan", "what is done next"), of("diff", "what clusters would get otherwise than they have"),
+    of("history", "its revisions, and what came of them"),
+    r.offered ? of("approve", `let it move to ${short(r.offered)}`) : [""],
+    r.holds.paused ? of("resume", "go on") : of("pause", "let no further cluster begin"),
+    of("undo", "ask for the revision before"), r.halted ? of("retry", "try again what failed") : [""],
+  ], "Those that change something show it first; with --yes they do it.");
 }
 
 function unitCommands(c, u, words) {

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -554,6 +555,11 @@ def charts(b):
         waits = {(r[2], r[3]) for r in rows if r[0] not in ("cluster-001", "cluster-002")}
         check(len(rows) == 20 and waits == {("rollout-halted", "early"), ("rollout-halted", "others")}, f"{rows}")
         check({r[4] for r in rows[:2]}.isdisjoint({r[4] for r in rows[2:]}), f"canaries have another revision than the others: {rows}")
+        shown = b.run("[...document.querySelectorAll('.commands code')].map(c => c.innerText)")
+        check([c.split()[2] for c in shown] == ["status", "plan", "diff", "history", "pause", "undo", "retry"], f"commands {shown}")
+        for line in shown:
+            ran = subprocess.run([str(BUILD / "windlass"), *shlex.split(line)[1:], "--kubeconfig", str(pathlib.Path(demo.folder, "kubeconfig"))], capture_output=True, text=True, timeout=120)
+            check(ran.returncode == 0, f"{line}: {ran}")
         for width in (320, 390, 1280):
             b.looks(width, 844)
             b.picture(PICTURES / f"chart-halted-{width}.png")
