@@ -51,31 +51,6 @@ units::hold hold_of_note(const chart_note& n) {
   return units::held(hold_code::drifted, {}, n.why);
 }
 
-/// "a → b → a", or empty: what an object needs leads back to it.
-std::string cycle_from(const std::string& name,
-                       const std::map<std::string, std::vector<std::string>>& needs) {
-  std::vector<std::string> path{name};
-  std::set<std::string> seen;
-  std::string found;
-  const std::function<void()> walk = [&] {
-    const auto next = needs.find(path.back());
-    if (next == needs.end()) return;
-    for (const std::string& one : next->second) {
-      if (!found.empty()) return;
-      if (one == name) {
-        for (const std::string& p : path) found += p + " → ";
-        found += name;
-      } else if (seen.insert(one).second) {
-        path.push_back(one);
-        walk();
-        path.pop_back();
-      }
-    }
-  };
-  walk();
-  return found;
-}
-
 }  // namespace
 
 chart_home::chart_home(k8s::engagement& on, chart_options o)
@@ -241,7 +216,7 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
     if (other.meta.ns == p.meta.ns) needs[other.meta.name.str()] = other.chart.depends_on;
   });
   needs[p.meta.name.str()] = p.chart.depends_on;
-  if (const std::string cycle = cycle_from(p.meta.name.str(), needs); !cycle.empty()) {
+  if (const std::string cycle = cycle_of(p.meta.name.str(), needs); !cycle.empty()) {
     out.why = "spec.dependsOn: " + cycle + " is a cycle";
     co_return out;
   }
@@ -407,26 +382,18 @@ awaitable<void> chart_home::ask_values(fleet_object p) {
 
 // -- members
 
-std::vector<needed_chart> chart_home::needs_of(const fleet_object& p, const std::string& cluster,
-                                               std::size_t deep) {
-  std::vector<needed_chart> out;
-  if (deep > chart_spec::most_dependencies) return out;
+needs_verdict chart_home::needs_on(const fleet_object& p, const std::string& cluster) {
   k8s::cluster* on = options_.fleet->find(cluster);
-  for (const std::string& name : p.chart.depends_on) {
-    needed_chart n{name, needed_chart::state::not_ready, {}};
+  return judge_needs(cluster, p.chart.depends_on, [&](const std::string& name) -> needed_chart {
     const fleet_object* other = find_object({p.meta.ns.str(), name});
-    if (!other)
-      n.is = needed_chart::state::missing;
-    else if (!on || !other->clusters.chooses(cluster, on->labels()))
-      n.is = needed_chart::state::not_meant;
-    else if (!is_granted(*other, *on))
-      n.is = needed_chart::state::not_granted;
-    else if (const chart_members* part = charts_on(cluster))
-      n.is = state_of_needed(*other, part->look(*other), cluster);
-    if (n.is == needed_chart::state::not_ready) n.needs = needs_of(*other, cluster, deep + 1);
-    out.push_back(std::move(n));
-  }
-  return out;
+    if (!other) return {needed_chart::state::missing, {}};
+    if (!on || !other->clusters.chooses(cluster, on->labels()))
+      return {needed_chart::state::not_meant, {}};
+    if (!is_granted(*other, *on)) return {needed_chart::state::not_granted, {}};
+    const chart_members* part = charts_on(cluster);
+    if (!part) return {needed_chart::state::not_ready, other->chart.depends_on};
+    return {state_of_needed(*other, part->look(*other), cluster), other->chart.depends_on};
+  });
 }
 
 needed_chart::state chart_home::state_of_needed(const fleet_object& other,
@@ -463,7 +430,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   else if (wanted.hold)
     is.policy = wanted.hold;
   else {
-    needs_verdict needs = judge_needs(is.cluster, needs_of(p, is.cluster));
+    needs_verdict needs = needs_on(p, is.cluster);
     (needs.is_stuck ? is.stuck : is.needs) = std::move(needs.hold);
   }
   const revision_content* before = content_of(at.world.proven, p);
@@ -589,7 +556,7 @@ bool chart_home::asks_for(const chart_order& o, const std::string& cluster) {
   const k8s::condition* halted = k8s::find_condition(p->status.conditions, fleet_condition::halted);
   if (halted && halted->is_true()) return false;
   if (o.digest != content_wanted(*p).digest()) return false;
-  if (judge_needs(cluster, needs_of(*p, cluster)).hold) return false;
+  if (needs_on(*p, cluster).hold) return false;
   std::size_t all = 0, begun = 0;
   for (k8s::cluster* c : options_.fleet->clusters()) {
     all += p->clusters.chooses(c->name(), c->labels());

@@ -89,8 +89,7 @@ private:
                             const std::string& digest, const std::string& cluster);
   const effective& effective_on(const fleet_object& p, const revision_content& c,
                                 const std::string& digest, const std::string& cluster);
-  std::vector<needed_chart> needs_of(const fleet_object& p, const std::string& cluster,
-                                     std::size_t deep = 0);
+  needs_verdict needs_on(const fleet_object& p, const std::string& cluster);
   needed_chart::state state_of_needed(const fleet_object& other, const chart_members::seen& is,
                                       const std::string& cluster);
   chart_order order_for(const fleet_object& p, const revision_content& c, const std::string& digest,

@@ -2,20 +2,21 @@
 
 #include "app/api/hold.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace fleetwide {
 
-/// One FleetChart that another needs, as it is on one cluster.
+/// A FleetChart that another needs, as it is on one cluster.
 struct needed_chart {
-  std::string name;
   /// foreign: the release there is another's, or of no FleetChart, and no person lets it be taken
   /// over.
   enum class state { missing, not_meant, not_granted, foreign, not_ready, ready } is;
-  std::vector<needed_chart> needs;  // what it needs itself, as far as that is no cycle
+  std::vector<std::string> needs;  // the names of what it needs itself
 };
 
 struct needs_verdict {
@@ -23,7 +24,17 @@ struct needs_verdict {
   bool is_stuck = false;            // it comes only when a person acts, so no wave waits for it
 };
 
-/// Judges what a FleetChart needs on a cluster before it may begin there. Pure.
-needs_verdict judge_needs(const std::string& cluster, std::span<const needed_chart> needs);
+/// Judges what a FleetChart needs on a cluster before it may begin there. `look` is asked once for
+/// each name that is waited for, in all for at most most_needed_looks: whoever writes FleetCharts
+/// says how they need each other. Where more are needed, those further away count as coming by
+/// themselves.
+needs_verdict judge_needs(const std::string& cluster, const std::vector<std::string>& needs,
+                          const std::function<needed_chart(const std::string& name)>& look);
+inline constexpr std::size_t most_needed_looks = 256;
+
+/// "a → b → a" where what `name` needs leads back to it; empty where it does not. `needs` has what
+/// each FleetChart of the namespace needs. Takes as many steps as there are needs.
+std::string cycle_of(const std::string& name,
+                     const std::map<std::string, std::vector<std::string>>& needs);
 
 }  // namespace fleetwide

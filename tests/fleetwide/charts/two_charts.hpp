@@ -4,7 +4,6 @@
 #include "tests/fleetwide/worlds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -70,7 +69,7 @@ private:
                      : c.base_is_foreign  ? state::foreign
                      : is_done(c.of_base) ? state::ready
                                           : state::not_ready;
-    return {"base", is, {}};
+    return {is, {}};
   }
 
   rollout_world world(bool app) const {
@@ -85,8 +84,8 @@ private:
       const release& r = app ? c.of_app : c.of_base;
       member m = has(c.name, c.wave, r.digest, r.is);
       if (app) {
-        const std::array needs{base_on(c)};
-        needs_verdict verdict = judge_needs(c.name, needs);
+        needs_verdict verdict =
+            judge_needs(c.name, {"base"}, [&](const std::string&) { return base_on(c); });
         (verdict.is_stuck ? m.stuck : m.needs) = std::move(verdict.hold);
       } else {
         m.is_selected = c.base_is_meant;
