@@ -43,6 +43,14 @@ k8s::informer_options revisions_of_ours(const k8s::watch_limits& limits,
   return o;
 }
 
+/// Grants elsewhere give nothing, so however many there are takes no room from these.
+k8s::informer_options grants_in(const std::string& ns, const k8s::watch_limits& limits,
+                                const reactor::logger& log) {
+  k8s::informer_options o = k8s::all_of(fleet_grants(), limits, log, most_grants);
+  o.ns = ns;
+  return o;
+}
+
 units::standing standing_of(member_state s) {
   if (s == member_state::ready) return units::standing::done;
   return s == member_state::failed ? units::standing::trouble : units::standing::moving;
@@ -57,8 +65,7 @@ fleet_home::fleet_home(k8s::engagement& on, options o, words w)
                   [](const k8s::object_key& key) { return key.ns; }),
       tasks_(on.loop()),
       words_(std::move(w)),
-      grants_(on.loop(), on.api(),
-              k8s::all_of(fleet_grants(), options_.limits, on.log(), most_grants)),
+      grants_(on.loop(), on.api(), grants_in(options_.ns, options_.limits, on.log())),
       revisions_(on.loop(), on.api(), revisions_of_ours(options_.limits, on.log())),
       figures_(options_.metrics && options_.rows && options_.does == units::mode::act
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
@@ -200,7 +207,9 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
   if (!found) {
     if (figures_) figures_->forget(key.text());
     std::erase_if(refused_, [&](const auto& r) { return r.first.first == key; });
+    std::erase_if(begun_, [&](const auto& b) { return b.first.first == key; });
     written_.erase(key);
+    forget(key);
     co_return k8s::await_change();
   }
   const fleet_object p = *found;
@@ -232,7 +241,8 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
     if (!said) co_return said.error();
     co_return k8s::requeue_after(unknown_retry);
   }
-  if (p.status.digest != at.world.wanted || !content_of(at.world.wanted, p)) {
+  const bool is_kept = p.status.digest == at.world.wanted && content_of(at.world.wanted, p);
+  if (!is_kept && has_grant(p)) {
     auto made = co_await make_revision(at);
     if (!made) co_return made.error();
     co_return k8s::await_change();

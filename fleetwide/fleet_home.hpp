@@ -137,6 +137,8 @@ protected:
   };
   /// Looks for what has to be known first.
   virtual awaitable<not_known> prepare(fleet_object) { co_return not_known(); }
+  /// The object is gone: gives back what is kept for it.
+  virtual void forget(const k8s::object_key&) {}
   virtual revision_content content_wanted(const fleet_object& p) const = 0;
   /// What the cluster has of it. `part` is null while it is not there.
   virtual member_sight sight_on(fleet_look& at, member m, member_part* part) = 0;
@@ -172,6 +174,8 @@ protected:
                  bool is_seen = false);
   /// Whether its namespace may have that cluster.
   bool is_granted(const fleet_object& p, const k8s::cluster& on) const;
+  /// Whether it may have any. Of an object that may not nothing is fetched, read or kept.
+  bool has_grant(const fleet_object& p) const;
   bool looks_only() const noexcept { return options_.does == units::mode::look; }
 
   k8s::engagement& on_;
@@ -226,11 +230,13 @@ private:
   awaitable<void> gather(fleet_look& at);                   // borrowed
   void note_lost(fleet_look& at, member& m);
   void add_member(fleet_look& at, const rivals& older, member m, member_part* part);
+  static bool is_revision_of(const fleetwide::revision& r, const fleet_object& p);
   reach reach_of(const fleet_object& p) const;
   rivals older_than(const fleet_object& p) const;
   void ask_brakes(fleet_look& at) const;
-  awaitable<k8s::result<void>> write_revision(const fleet_look& at);  // borrowed
-  awaitable<k8s::result<void>> make_revision(fleet_look& at);         // borrowed
+  awaitable<k8s::result<void>> write_revision(const fleet_look& at);               // borrowed
+  awaitable<k8s::result<boost::json::object>> put_revision(const fleet_look& at);  // borrowed
+  awaitable<k8s::result<void>> make_revision(fleet_look& at);                      // borrowed
   awaitable<k8s::result<void>> publish(fleet_object before, fleet_status s);
   enum class finalizer_is { wanted, done };
   awaitable<k8s::result<void>> set_finalizer(fleet_object of, finalizer_is how);

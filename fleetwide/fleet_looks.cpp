@@ -35,14 +35,18 @@ fleet_home::reach fleet_home::reach_of(const fleet_object& p) const {
   if (p.meta.ns.str() == options_.ns) return {.is_all = true};
   reach out;
   grants_.objects().each([&](const fleet_grant& g) {
-    if (g.meta.ns.str() == options_.ns && g.is_for(p.meta.ns.str(), p.kind) && grant_reaches(g, p))
-      out.choices.push_back(g.clusters);
+    if (g.is_for(p.meta.ns.str(), p.kind) && grant_reaches(g, p)) out.choices.push_back(g.clusters);
   });
   return out;
 }
 
 bool fleet_home::is_granted(const fleet_object& p, const k8s::cluster& on) const {
   return reach_of(p).has(on.name(), on.labels());
+}
+
+bool fleet_home::has_grant(const fleet_object& p) const {
+  const reach granted = reach_of(p);
+  return granted.is_all || !granted.choices.empty() || !grants_.is_synced();
 }
 
 /// Of two that claim the same on a cluster the older one has it.
@@ -57,12 +61,17 @@ fleet_home::rivals fleet_home::older_than(const fleet_object& p) const {
   return out;
 }
 
+/// Others may write such objects, too: what one of them says is not what its name promises.
+bool fleet_home::is_revision_of(const fleetwide::revision& r, const fleet_object& p) {
+  return r.is_as_named && r.meta.labels.get(names::revision_of) == p.meta.uid.text();
+}
+
 const revision_content* fleet_home::content_of(const std::string& digest,
                                                const fleet_object& p) const {
   if (digest.empty()) return nullptr;
   const fleetwide::revision* r =
       revisions_.find({p.meta.ns.str(), revision_name(p.meta.name.str(), digest)});
-  return r ? &r->content : nullptr;
+  return r && is_revision_of(*r, p) ? &r->content : nullptr;
 }
 
 void fleet_home::add_member(fleet_look& at, const rivals& older, member m, member_part* part) {

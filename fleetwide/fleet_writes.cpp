@@ -70,18 +70,30 @@ awaitable<k8s::result<void>> fleet_home::set_finalizer(fleet_object of, finalize
   co_return k8s::result<void>();
 }
 
-awaitable<k8s::result<void>> fleet_home::write_revision(const fleet_look& at) {
+awaitable<k8s::result<json::object>> fleet_home::put_revision(const fleet_look& at) {
   const fleet_object& p = at.object;
   const revision_owner owner{std::string(names::api_version), std::string(p.kind),
                              p.meta.name.str(), p.meta.uid.text()};
   json::object body = to_json(owner, at.number, at.wanted);
-  auto made =
-      co_await on_.api().create(controller_revisions(), p.meta.ns.str(), std::move(body),
-                                k8s::request_options().by(std::string(names::field_manager)));
+  co_return co_await on_.api().create(controller_revisions(), p.meta.ns.str(), std::move(body),
+                                      k8s::request_options().by(std::string(names::field_manager)));
+}
+
+awaitable<k8s::result<void>> fleet_home::write_revision(const fleet_look& at) {
+  const fleet_object& p = at.object;
+  k8s::object_key key{p.meta.ns.str(), revision_name(p.meta.name.str(), at.world.wanted)};
+  // One that another writer made, or changed, is no revision; its data cannot be changed back.
+  const fleetwide::revision* there = revisions_.find(key);
+  if (there && !is_revision_of(*there, p)) {
+    k8s::delete_options how;
+    how.uid = there->meta.uid.text();
+    auto removed = co_await on_.api().remove(controller_revisions(), key, std::move(how));
+    if (!removed && removed.error().code != k8s::errc::not_found) co_return removed.error();
+  }
+  auto made = co_await put_revision(at);
   if (!made && made.error().code == k8s::errc::exists) {
     json::object patch;
     patch["revision"] = at.number;
-    k8s::object_key key{p.meta.ns.str(), revision_name(p.meta.name.str(), at.world.wanted)};
     made = co_await on_.api().merge_patch(
         controller_revisions(), std::move(key), std::move(patch),
         k8s::request_options().by(std::string(names::field_manager)));
@@ -101,7 +113,7 @@ awaitable<k8s::result<void>> fleet_home::make_revision(fleet_look& at) {
   const auto owners = units::owners_of(*now, words_.asked_at);
   std::int64_t newest = p.status.revision, made_before = 0;
   revisions_.objects().each([&](const fleetwide::revision& r) {
-    if (r.meta.labels.get(names::revision_of) != p.meta.uid.text()) return;
+    if (!is_revision_of(r, p)) return;
     newest = std::max(newest, r.number);
     if (r.meta.name.str() == revision_name(p.meta.name.str(), at.world.wanted))
       made_before = r.number;

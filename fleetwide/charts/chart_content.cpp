@@ -5,10 +5,13 @@
 #include "formats/json/json.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/charts/bounded.hpp"
 #include "helm/values/values.hpp"
 #include "k8s/informer/view.hpp"
 
 #include <boost/json.hpp>
+
+#include <functional>
 
 namespace fleetwide {
 namespace {
@@ -16,6 +19,10 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t digest_digits = 16;
+/// What the values of one cluster may cost. Authors of FleetCharts write them and they are put
+/// together on the loop, where some hundred bytes of anchors stand for millions of values.
+constexpr helm::chart_limits values_limits{.memory_bytes = 16u << 20, .steps = 2'000'000};
+constexpr std::size_t steps_a_byte = 2;  // to read YAML
 
 /// The template of a revision, read as objects are.
 struct kept_template {
@@ -42,6 +49,7 @@ struct kept_template {
 
 /// One text over the values; a sentence where that does not work.
 std::string merge_text(helm::value& into, std::string_view text, const std::string& where) {
+  formats::count_steps(steps_a_byte * text.size());
   auto read = formats::read_go_yaml(text);
   if (!read) return where + ": " + read.error().text;
   if (read->is_nil()) return {};
@@ -88,12 +96,21 @@ policies::value plain(const json::value& v) {
   return {};
 }
 
-cluster_values merged(cluster_values out, const chart_content& c, bool secrets,
-                      const object_texts& all, const k8s::string_map& labels) {
+void merge_sources(cluster_values& into, const chart_content& c, bool secrets,
+                   const object_texts& all, const k8s::string_map& labels) {
   for (const values_source& s : c.spec.sources)
-    if (out.problem.empty() && s.is_secret == secrets)
-      out.problem = merge_source(out.values, s, all, labels);
-  return out;
+    if (into.problem.empty() && s.is_secret == secrets)
+      into.problem = merge_source(into.values, s, all, labels);
+}
+
+/// The values after `work` on them, or why that went over the limits.
+cluster_values within_limits(cluster_values of, const std::function<void(cluster_values&)>& work) {
+  auto done = helm::bounded("the values", values_limits, [&]() -> helm::outcome<bool> {
+    work(of);
+    return true;
+  });
+  if (!done) of = {{}, done.error().text};
+  return of;
 }
 
 }  // namespace
@@ -134,12 +151,12 @@ revision_content revision_of(const fleet_object& p, const object_texts& config_m
 }
 
 cluster_values values_before_policy(const chart_content& c, const k8s::string_map& labels) {
-  cluster_values out;
-  out.values = helm::value{helm::value::map_type{}};
-  out = merged(std::move(out), c, false, c.config_maps, labels);
-  if (out.problem.empty() && !c.spec.values_json.empty())
-    out.problem = merge_text(out.values, c.spec.values_json, "spec.values");
-  return out;
+  return within_limits({}, [&](cluster_values& out) {
+    out.values = helm::value{helm::value::map_type{}};
+    merge_sources(out, c, false, c.config_maps, labels);
+    if (out.problem.empty() && !c.spec.values_json.empty())
+      out.problem = merge_text(out.values, c.spec.values_json, "spec.values");
+  });
 }
 
 policies::value::object values_for_policy(const helm::value& values) {
@@ -159,9 +176,11 @@ helm::value values_of_policy(const policies::value& said) {
 cluster_values with_secrets(cluster_values before, const helm::value* policy,
                             const chart_content& c, const object_texts& secrets,
                             const k8s::string_map& labels) {
-  if (policy && before.problem.empty() && policy->is_any_map())
-    helm::merge_maps(before.values, helm::detached_copy(*policy));
-  return merged(std::move(before), c, true, secrets, labels);
+  return within_limits(std::move(before), [&](cluster_values& out) {
+    if (policy && out.problem.empty() && policy->is_any_map())
+      helm::merge_maps(out.values, helm::detached_copy(*policy));
+    merge_sources(out, c, true, secrets, labels);
+  });
 }
 
 std::string chosen_keys(const chart_content& c, const k8s::string_map& labels) {

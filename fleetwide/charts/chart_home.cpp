@@ -29,9 +29,8 @@ namespace {
 /// A range may come to another version by then; what cannot be had is asked for again sooner.
 constexpr reactor::nanoseconds range_again = 10min, problem_again = 30s, look_again_soon = 1s,
                                patience_of_a_look = 15s, poll = 50ms;
-constexpr std::size_t most_effective = 131'072, most_contents = 1'024;
-/// Of the ConfigMaps that one FleetChart names, in all: a revision keeps them.
-constexpr std::size_t most_config_bytes = 256 * 1024;
+constexpr std::size_t most_effective = 131'072, most_contents = 1'024,
+                      most_contents_bytes = 4u << 20;
 /// Of public keys: as much as a ConfigMap may have.
 constexpr std::size_t most_keyring_bytes = 1'048'576;
 
@@ -135,6 +134,18 @@ helm::outcome<std::string> chart_home::keys_of(const fleet_object& p) const {
   return helm::problem{where + " has no key " + from.key};
 }
 
+std::string chart_home::too_large(const fleet_object& p) const {
+  std::size_t of_secrets = 0, of_config_maps = 0;
+  for (const auto& k : sources_of(p))
+    if (const values_object* is = sources_.find(k))
+      (k.first ? of_secrets : of_config_maps) += is->bytes;
+  const bool is_of_secrets = of_secrets > values_object::most_bytes;
+  if (!is_of_secrets && of_config_maps <= values_object::most_bytes) return {};
+  return std::string("spec.valuesFrom: its ") + (is_of_secrets ? "Secrets" : "ConfigMaps") +
+         " have " + std::to_string(is_of_secrets ? of_secrets : of_config_maps) + " bytes, " +
+         std::to_string(values_object::most_bytes) + " are allowed";
+}
+
 void chart_home::ask_for_chart(const fleet_object& p, std::string keys) {
   known_chart& is = known_[p.meta.key()];
   const std::string digest = keys.empty() ? std::string() : formats::digest_of(keys);
@@ -208,9 +219,19 @@ revision_content chart_home::content_wanted(const fleet_object& p) const {
   return revision_of(p, texts_of(p, source::config_maps), secrets, is);
 }
 
+void chart_home::forget(const k8s::object_key& key) {
+  sources_.want(key, {});
+  known_.erase(key);
+  std::erase_if(said_, [&](const auto& s) { return s.first.first == key; });
+}
+
 awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
   not_known out;
   if (!p.spec_problem().empty()) co_return out;
+  if (!has_grant(p)) {
+    forget(p.meta.key());
+    co_return out;
+  }
   std::map<std::string, std::vector<std::string>> needs;
   each_object([&](const fleet_object& other) {
     if (other.meta.ns == p.meta.ns) needs[other.meta.name.str()] = other.chart.depends_on;
@@ -242,14 +263,8 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
   };
   while (looks_only() && !is_known() && on_.loop().now() < until)
     co_await on_.loop().sleep_for(poll);
-  std::size_t bytes = 0;
-  for (const auto& [name, texts] : texts_of(p, source::config_maps))
-    for (const auto& [k, text] : texts) bytes += k.size() + text.size();
-  if (bytes > most_config_bytes) {
-    out.why = "spec.valuesFrom: its ConfigMaps have " + std::to_string(bytes) + " bytes, " +
-              std::to_string(most_config_bytes) + " are allowed";
-    co_return out;
-  }
+  out.why = too_large(p);
+  if (!out.why.empty()) co_return out;
   if (content_wanted(p).image_digest.size() > 1) {
     if (p.chart.by_policy) co_await ask_values(p);
     co_return out;
@@ -266,7 +281,11 @@ const chart_content& chart_home::content(const revision_content& c,
                                          const std::string& digest) const {
   const auto found = contents_.find(digest);
   if (found != contents_.end()) return found->second;
-  if (contents_.size() >= most_contents) contents_.clear();
+  if (contents_.size() >= most_contents || contents_bytes_ > most_contents_bytes) {
+    contents_.clear();
+    contents_bytes_ = 0;
+  }
+  contents_bytes_ += c.template_json.size();
   return contents_.emplace(digest, chart_content::parse(c)).first->second;
 }
 
@@ -293,11 +312,12 @@ const chart_home::effective& chart_home::effective_on(const fleet_object& p,
   const chart_content& is = content(c, digest);
   const auto said = said_.find({p.meta.key(), cluster});
   const bool asks = is.spec.by_policy && said != said_.end();
-  std::string key = p.meta.key().text() + "\n" + digest + "\n" + chosen_keys(is, labels);
-  if (asks) key += said->second.asked;
+  std::string parts = p.meta.key().text() + "\n" + digest + "\n" + chosen_keys(is, labels);
+  if (asks) parts += said->second.asked;
   for (const auto& k : sources_of(p))
     if (const values_object* s = k.first ? sources_.find(k) : nullptr)
-      key += "\n" + s->meta.resource_version.text();
+      parts += "\n" + s->meta.resource_version.text();
+  std::string key = formats::sha256_hex(parts);  // the parts may be long, and many are kept
   if (const auto found = effective_.find(key); found != effective_.end()) return found->second;
   if (effective_.size() >= most_effective) effective_.clear();
   effective out;
@@ -424,7 +444,8 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
     return out;
   }
   is.refusal = seen.refusal;
-  const effective wanted = effective_on(p, at.wanted, at.world.wanted, is.cluster);
+  const effective wanted =
+      has_grant(p) ? effective_on(p, at.wanted, at.world.wanted, is.cluster) : effective();
   if (!wanted.problem.empty())
     is.stuck = units::held(hold_code::values_refused, is.cluster, wanted.problem);
   else if (wanted.hold)

@@ -36,6 +36,8 @@ public:
   using fleet_home_of::doubt;
   /// Whether it is still what its object asks for, or went back to.
   bool asks_for(const chart_order& o, const std::string& cluster);
+  /// For a test: how many objects there is something known of.
+  std::size_t known() const noexcept { return known_.size() + said_.size() + sources_.watched(); }
   /// Of what was done on a cluster something may be gone: it is looked at.
   void doubt(chart_members& on, const std::string& claim);
 
@@ -63,6 +65,7 @@ private:
   };
 
   awaitable<not_known> prepare(fleet_object p) override;
+  void forget(const k8s::object_key& key) override;
   revision_content content_wanted(const fleet_object& p) const override;
   member_sight sight_on(fleet_look& at, member m, member_part* part) override;
   std::string digest_on(member_part& part, const fleet_object& p) const override;
@@ -81,6 +84,8 @@ private:
   helm::outcome<std::string> keys_of(const fleet_object& p) const;
   enum class source { config_maps, secrets };
   object_texts texts_of(const fleet_object& p, source which) const;
+  /// What its ConfigMaps or Secrets have beyond what is allowed, for people; empty: nothing.
+  std::string too_large(const fleet_object& p) const;
   void ask_for_chart(const fleet_object& p, std::string keys);
   awaitable<void> fetch(fleet_object p, std::string asked, std::string keys);
   awaitable<void> ask_values(fleet_object p);
@@ -100,7 +105,8 @@ private:
   values_objects sources_;
   std::map<k8s::object_key, known_chart> known_;
   mutable std::map<std::string, chart_content> contents_;  // by digest of the revision
-  std::map<std::string, effective> effective_;             // by what they are made of
+  mutable std::size_t contents_bytes_ = 0;
+  std::map<std::string, effective> effective_;                           // by what they are made of
   std::map<std::pair<k8s::object_key, std::string>, said_values> said_;  // by object and cluster
   reactor::task_group fetches_;
 };

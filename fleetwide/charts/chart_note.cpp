@@ -13,7 +13,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::array<std::string_view, 3> states{"begun", "done", "failed"};
-constexpr std::size_t most_why_bytes = 1'024, most_kinds = 16;
+constexpr std::size_t most_why_bytes = 1'024, most_text_bytes = 600, most_kinds = 16;
 
 }  // namespace
 
@@ -26,22 +26,26 @@ std::optional<chart_note> read_note(std::string_view text) {
   const auto [object, uid, revision, digest, content, since, state, record, version, hold, why,
               kinds] = v->fields("object", "uid", "revision", "digest", "content", "since", "state",
                                  "record", "version", "hold", "why", "kinds");
-  n.object = object.text();
-  n.uid = uid.text();
+  // Its cluster may have written anything, and people are shown it.
+  const auto cut = [](k8s::wire_value v, std::size_t most = most_text_bytes) {
+    return std::string(v.text().substr(0, most));
+  };
+  n.object = cut(object);
+  n.uid = cut(uid);
   n.revision = revision.integer();
-  n.digest = digest.text();
-  n.content = content.text();
-  n.since = since.text();
+  n.digest = cut(digest);
+  n.content = cut(content);
+  n.since = cut(since);
   const auto found = std::ranges::find(states, state.text());
   if (found == states.end() || n.object.empty() || parser.problem()) return std::nullopt;
   n.is = static_cast<chart_note::state>(found - states.begin());
-  n.record = record.text();
-  n.version = version.text();
+  n.record = cut(record);
+  n.version = cut(version);
   kinds.elements([&](k8s::wire_value kind) {
-    if (n.kinds.size() < most_kinds) n.kinds.emplace_back(kind.text());
+    if (n.kinds.size() < most_kinds) n.kinds.push_back(cut(kind));
   });
-  n.hold = hold.text();
-  n.why = why.text();
+  n.hold = cut(hold);
+  n.why = cut(why, most_why_bytes);
   return n;
 }
 

@@ -30,7 +30,7 @@ struct needs_verdict {
 /// themselves.
 needs_verdict judge_needs(const std::string& cluster, const std::vector<std::string>& needs,
                           const std::function<needed_chart(const std::string& name)>& look);
-inline constexpr std::size_t most_needed_looks = 256;
+inline constexpr std::size_t most_needed_looks = 128;
 
 /// "a → b → a" where what `name` needs leads back to it; empty where it does not. `needs` has what
 /// each FleetChart of the namespace needs. Takes as many steps as there are needs.

@@ -19,6 +19,8 @@ values_object values_object::parse(k8s::wire_value object) {
       out.texts.emplace(std::string(k), std::move(*decoded));
     }
   });
+  for (const auto& [k, text] : out.texts) out.bytes += k.size() + text.size();
+  if (is_secret && out.bytes > most_bytes) out.texts.clear();
   object["binaryData"].members([&](std::string_view k, k8s::wire_value bytes) {
     if (auto decoded = formats::decode_base64(bytes.text()))
       out.binaries.emplace(std::string(k), std::move(*decoded));

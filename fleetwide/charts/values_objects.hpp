@@ -18,7 +18,12 @@ using reactor::awaitable;
 
 /// A ConfigMap or Secret at home, with what it has.
 struct values_object {
+  /// Of the ConfigMaps that one FleetChart names, in all, and of its Secrets. Of a Secret that
+  /// alone has more the texts are not kept.
+  static constexpr std::size_t most_bytes = 256 * 1024;
+
   k8s::object_meta meta;
+  std::size_t bytes = 0;                        // of the texts, kept or not
   std::map<std::string, std::string> texts;     // of a Secret decoded
   std::map<std::string, std::string> binaries;  // of a ConfigMap: its binaryData, decoded
 
@@ -40,6 +45,8 @@ public:
   void want(const k8s::object_key& object, std::set<key> what);
   /// Whether all that is wanted for it has been seen, or is known not to be there.
   bool knows(const k8s::object_key& object) const;
+  /// How many are watched.
+  std::size_t watched() const noexcept { return watched_.size(); }
   /// Null: it is not there, or not seen yet.
   const values_object* find(const key& k) const;
   awaitable<void> stop();

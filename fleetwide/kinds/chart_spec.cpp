@@ -104,9 +104,11 @@ chart_spec chart_spec::parse(k8s::wire_value v, std::string_view object, std::st
           std::to_string(most_release_name) + " characters");
   if (!out.values_json.empty() && values.kind() != k8s::wire_kind::object)
     wrong("spec.values is no object");
-  if (out.values_json.size() > most_bytes)
+  if (out.values_json.size() > most_bytes) {
     wrong("spec.values has " + std::to_string(out.values_json.size()) + " bytes, " +
           std::to_string(most_bytes) + " are allowed");
+    out.values_json = std::string();  // nothing is done with it, so it is not kept
+  }
   if (out.sources.size() > most_sources)
     wrong("spec.valuesFrom has more than " + std::to_string(most_sources) + " entries");
   if (out.depends_on.size() > most_dependencies)

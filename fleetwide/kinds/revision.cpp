@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace fleetwide {
@@ -15,6 +16,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t digest_digits = 16;
+constexpr std::int64_t most_number = 1'000'000'000'000;  // others may write any
 
 /// With the members of objects in their order.
 json::value sorted(const json::value& v) {
@@ -58,11 +60,12 @@ revision revision::parse(k8s::wire_value object) {
   revision out;
   out.meta = k8s::parse_meta(object);
   const auto [data, number] = object.fields("data", "revision");
-  out.number = number.integer();
+  out.number = std::clamp<std::int64_t>(number.integer(), 0, most_number);
   const auto [made, ref, image] = data.fields("template", "ref", "imageDigest");
   out.content.template_json = made.present() ? made.json() : "{}";
   out.content.ref = ref.text();
   out.content.image_digest = image.text();
+  out.is_as_named = out.meta.name.str().ends_with("-" + out.content.digest());
   return out;
 }
 

@@ -33,6 +33,7 @@ struct revision {
   k8s::object_meta meta;
   std::int64_t number = 0;
   revision_content content;
+  bool is_as_named = false;  // its name ends in the digest of its content
 
   static revision parse(k8s::wire_value object);
   std::size_t heap_bytes() const noexcept;

@@ -453,6 +453,22 @@ TEST(RightsGraph, WhatTheServiceRunsIsNeverBesideAKubeconfigOrADaemon) {
     EXPECT_EQ(namespace_of(o), helm::placed::daemon_namespace(release_ns));
 }
 
+/// Notes are followed on members, too, where the service has no other right to ConfigMaps.
+TEST(RightsGraph, LetsTheServiceFollowWhatItNotesOfFleetCharts) {
+  const identity service = account(release_ns, "bootc-operator-controller-manager");
+  for (const std::string values :
+       {"fleetCharts.enabled=true",
+        "fleetCharts.enabled=true,controller.enabled=false,daemon.enabled=false",
+        "fleetCharts.enabled=true,fleet.namespace=clusters"}) {
+    const installation what(values);
+    for (const std::string verb : {"get", "list", "watch", "patch"})
+      EXPECT_TRUE(what.may(service, verb, "", "configmaps", release_ns, "windlass-fleet"))
+          << values << ": " << verb;
+    EXPECT_TRUE(what.may(service, "create", "", "configmaps", release_ns)) << values;
+    EXPECT_FALSE(what.may(service, "patch", "", "configmaps", release_ns, "other")) << values;
+  }
+}
+
 TEST(RightsGraph, NoPullSecretIsAKubeconfig) {
   for (const std::string values :
        {"pullSecrets={self-cluster}", "pullSecrets={a,home},watchCluster.secretName=home",

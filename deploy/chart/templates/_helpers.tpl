@@ -187,6 +187,13 @@ rules:
     resources: [configmaps]
     resourceNames: [{{ range $i, $part := splitList "" "0123456789abcdef" }}{{ if $i }}, {{ end }}windlass-placed-{{ $part }}{{ end }}{{ range .more }}, {{ . }}{{ end }}]
     verbs: [get, patch]
+  {{- with .more }}
+  - apiGroups: [""]
+    resources: [configmaps]
+    resourceNames: [{{ join ", " . }}]
+    # followed, not only asked for
+    verbs: [list, watch]
+  {{- end }}
   - apiGroups: [""]
     resources: [configmaps]
     verbs: [create]
