@@ -5,6 +5,24 @@
 #include "reactor/loop.hpp"
 
 namespace helm::release {
+namespace {
+
+constexpr std::string_view cancelled_text = "context canceled";
+
+/// Marks the record of a cancelled run() as failed. False: none was left.
+awaitable<outcome<bool>> end_interrupted(
+    record_keeper& keep,                                            // borrowed
+    std::optional<interrupted<reactor::nanoseconds>>& under_way) {  // borrowed
+  auto left = co_await keep.left_by(under_way);
+  if (!left) co_return false;
+  left->r.description = failed_description(left->r, cancelled_text);
+  left->r.state = status::failed;
+  auto written = co_await keep.store_or_fail(std::move(left->r), left->request);
+  if (!written) co_return written.error();
+  co_return true;
+}
+
+}  // namespace
 
 awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   auto reached = co_await bench_.reach();
@@ -13,6 +31,9 @@ awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   if (!valid_release_name(r.name))
     co_return problem{"prepareRollback: Release name is invalid: " + r.name};
   if (r.revision < 0) co_return problem{"invalid release revision"};
+  // Settling an upgrade rolls back again where its rollback was cancelled.
+  auto before = co_await end_interrupted(keep_, under_way_);
+  if (!before) co_return before.error();
   auto past = co_await bench_.records.all_of(r.name);
   if (!past) co_return past.error();
   // A pending record does not stop a rollback. One of ours whose process ended is not left pending
@@ -145,13 +166,10 @@ awaitable<outcome<done>> rollback_action::perform(record current, record target,
 }
 
 awaitable<std::optional<problem>> rollback_action::settle() {
-  auto left = co_await keep_.left_by(under_way_);
-  if (!left) co_return std::nullopt;
-  const problem cancelled{"context canceled"};
-  left->r.description = failed_description(left->r, cancelled.text);
-  left->r.state = status::failed;
-  co_await keep_.store(std::move(left->r), left->request);
-  co_return cancelled;
+  auto ended = co_await end_interrupted(keep_, under_way_);
+  if (!ended) co_return ended.error();
+  if (!*ended) co_return std::nullopt;
+  co_return problem{std::string(cancelled_text)};
 }
 
 }  // namespace helm::release

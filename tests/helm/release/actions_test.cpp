@@ -768,6 +768,38 @@ awaitable<void> expect_one_deployed(stage& s, int n) {  // borrowed
   EXPECT_EQ(deployed, 1) << n;
 }
 
+/// Its rollback is cancelled as well as what came before it.
+TEST(ReleaseCancellation, AtEveryRequestOfAnAtomicUpgradeThatFailsLeavesNothingPending) {
+  play([](stage& s) -> awaitable<void> {
+    s.let_pods_end(stage::ending::badly);
+    const auto old = chart_of(config_map("a", "1"));
+    const auto bad = chart_of(config_map("a", "2"), hook_file("h", "Pod", "post-upgrade"));
+    int rolled_back = 0;
+    for (int n = 1;; ++n) {
+      auto made = co_await install(s, old);
+      EXPECT_EQ(text_of(made), "") << n;
+      auto end = co_await cancelled_at(s, n, [&]() -> awaitable<std::string> {
+        auto r = upgrading(bad);
+        r.atomic = true;
+        auto up = co_await s.actions().upgrade(std::move(r));
+        co_return text_of(up);
+      });
+      const auto before = co_await s.told("web");
+      rolled_back += before.ends_with("3:pending-rollback");
+      if (!end.finished) (void)co_await s.actions().settle();
+      EXPECT_EQ(s.seen("a"), "1") << n << ", " << before;
+      co_await expect_one_deployed(s, n);
+      uninstall_request r;
+      r.name = "web";
+      auto gone = co_await s.actions().uninstall(std::move(r));
+      EXPECT_EQ(text_of(gone), "") << n;
+      s.restart_actions();
+      if (end.finished) break;
+    }
+    EXPECT_GT(rolled_back, 2);
+  });
+}
+
 TEST(ReleaseRecovery, OfAnUpgradeKilledAtEveryRequest) {
   play([](stage& s) -> awaitable<void> {
     s.let_pods_end(stage::ending::well);
