@@ -106,14 +106,18 @@ std::optional<speed_limit::wait> speed_limit::waits(const std::string& cluster,
   if (!limits_.any()) return std::nullopt;
   forget_old(now);
   const auto own = queues_.find(cluster);
-  if (own == queues_.end()) return std::nullopt;
-  const auto mine = std::ranges::find(own->second.units, unit, &place::unit);
-  if (mine == own->second.units.end()) return std::nullopt;
+  place* mine = nullptr;
+  if (own != queues_.end())
+    if (const auto at = std::ranges::find(own->second.units, unit, &place::unit);
+        at != own->second.units.end())
+      mine = &*at;
+  // One that was refused for want of a place waits as well.
+  if (!mine && waiting_count_ < most_waiting) return std::nullopt;
   if (const auto had = clusters_.find(cluster); had != clusters_.end()) drop_old(had->second, now);
   wait::of by{};
   const steady_time due = due_of(cluster, unit, now, by);
   if (due <= now) return std::nullopt;
-  mine->due = due;
+  if (mine) mine->due = due;
   return left_until(due, by, now);
 }
 

@@ -175,6 +175,9 @@ TEST(SpeedLimit, KeepsAsManyWaitingAsItSays) {
   for (std::size_t i = 0; i < speed_limit::most_waiting + 100; ++i)
     EXPECT_TRUE(s.begins("c" + std::to_string(i % 7), "u" + std::to_string(i), now));
   EXPECT_EQ(s.waiting(), speed_limit::most_waiting);
+  const auto held = s.waits("c", "one too many", now);
+  ASSERT_TRUE(held) << "or it would be tried again at once";
+  EXPECT_GT(held->left, 0s);
 }
 
 /// Whatever is asked when: no span of a minute has more beginnings than the limits say.
