@@ -209,6 +209,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
     std::erase_if(refused_, [&](const auto& r) { return r.first.first == key; });
     std::erase_if(begun_, [&](const auto& b) { return b.first.first == key; });
     written_.erase(key);
+    halted_.erase(key);
     forget(key);
     co_return k8s::await_change();
   }
@@ -248,6 +249,10 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
     co_return k8s::await_change();
   }
   count(at);
+  if (at.plan.halt.empty())
+    halted_.erase(key);
+  else
+    halted_.insert(key);
   fleet_status s = status_after(p, at.world, at.plan, words_.holds);
   s.retried = std::string(p.meta.annotations.get(names::retry));
   if (s.retried != p.status.retried && !at.plan.notes_failure) s.failed_digest.clear();

@@ -176,6 +176,11 @@ protected:
   bool is_granted(const fleet_object& p, const k8s::cluster& on) const;
   /// Whether it may have any. Of an object that may not nothing is fetched, read or kept.
   bool has_grant(const fleet_object& p) const;
+  /// How many clusters are to have it, reached or not: maxClusters may be a share of them.
+  std::size_t meant(const fleet_object& p) const;
+  /// Nothing of the revision that is asked for begins: the last look found too many failures,
+  /// whether that has been written and seen or not, or the status says so.
+  bool is_halted(const fleet_object& p) const;
   bool looks_only() const noexcept { return options_.does == units::mode::look; }
 
   k8s::engagement& on_;
@@ -254,6 +259,7 @@ private:
   std::map<place, under_way> begun_;
   std::map<place, refused> refused_;
   std::map<k8s::object_key, written> written_;
+  std::set<k8s::object_key> halted_;                     // by the last look
   std::map<std::string, reactor::steady_time> lost_at_;  // by cluster; of those that are not Live
   std::vector<fleet_object> assumed_;
   bool stopping_ = false;

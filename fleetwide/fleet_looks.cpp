@@ -49,6 +49,21 @@ bool fleet_home::has_grant(const fleet_object& p) const {
   return granted.is_all || !granted.choices.empty() || !grants_.is_synced();
 }
 
+bool fleet_home::is_halted(const fleet_object& p) const {
+  const k8s::condition* said = k8s::find_condition(p.status.conditions, fleet_condition::halted);
+  return (said && said->is_true()) || halted_.contains(p.meta.key());
+}
+
+std::size_t fleet_home::meant(const fleet_object& p) const {
+  const reach granted = reach_of(p);
+  std::size_t all = 0;
+  for (k8s::cluster* c : options_.fleet->clusters())
+    all += p.clusters.chooses(c->name(), c->labels()) && granted.has(c->name(), c->labels());
+  for (const k8s::fleet::unusable& u : options_.fleet->without_connection())
+    all += p.clusters.has_name(u.name);
+  return all;
+}
+
 /// Of two that claim the same on a cluster the older one has it.
 fleet_home::rivals fleet_home::older_than(const fleet_object& p) const {
   rivals out;
@@ -149,7 +164,7 @@ awaitable<void> fleet_home::gather(fleet_look& at) {
   }
   for (const k8s::fleet::unusable& u : options_.fleet->without_connection()) {
     // Its labels are not known, so it is meant where it is named.
-    if (!std::ranges::binary_search(p.clusters.names, u.name)) continue;
+    if (!p.clusters.has_name(u.name)) continue;
     member m;
     m.cluster = u.name;
     m.why_away = u.why;

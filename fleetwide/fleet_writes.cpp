@@ -248,7 +248,8 @@ void fleet_home::deed_done(const deed_order& d, const k8s::result<void>& done, s
     tell(d.of, fleet_event::refused, d.where.second + ": " + r.why);
     refused_[d.where] = std::move(r);
   }
-  controller_.add(d.where.first);
+  // Not at once: a deed that is taken back at its cluster is planned again.
+  look_soon(d.where.first);
 }
 
 }  // namespace fleetwide

@@ -485,6 +485,7 @@ member_sight chart_home::sight_on(fleet_look& at, member m, member_part* of) {
   is.digest = revision_of_content(seen.note->content, seen.note->digest);
   const auto since = reactor::parse_rfc3339(seen.note->since);
   is.since = since ? *since : reactor::wall_time{};
+  if (seen.note->is == chart_note::state::begun) is.begun = seen.note->digest;
   if (seen.note->is == chart_note::state::failed) {
     is.is = member::progress::failed;
     is.message = seen.note->why;
@@ -574,18 +575,17 @@ bool chart_home::asks_for(const chart_order& o, const std::string& cluster) {
       !p->spec_problem().empty() || !on || !p->clusters.chooses(cluster, on->labels()))
     return false;
   if (o.digest == p->status.proven_digest) return true;
-  const k8s::condition* halted = k8s::find_condition(p->status.conditions, fleet_condition::halted);
-  if (halted && halted->is_true()) return false;
+  if (is_halted(*p)) return false;
   if (o.digest != content_wanted(*p).digest()) return false;
   if (needs_on(*p, cluster).hold) return false;
-  std::size_t all = 0, begun = 0;
+  // Counted as the plan does, or what it tells a cluster would be taken back again and again.
+  std::size_t begun = 0;
   for (k8s::cluster* c : options_.fleet->clusters()) {
-    all += p->clusters.chooses(c->name(), c->labels());
     const chart_members* part = c->name() == cluster ? nullptr : charts_on(c->name());
     // One that cannot be reached keeps no slot, as in the plan, or none would ever begin.
     begun += part && part->on().is_live() && part->is_under_way(*p, o.digest);
   }
-  return begun < p->rollout.max_clusters.up(all);
+  return begun < p->rollout.max_clusters.up(meant(*p));
 }
 
 void chart_home::doubt(chart_members& on, const std::string& claim) {

@@ -19,8 +19,12 @@ cluster_choice cluster_choice::parse(k8s::wire_value v) {
   return out;
 }
 
+bool cluster_choice::has_name(std::string_view cluster) const {
+  return std::ranges::binary_search(names, cluster);
+}
+
 bool cluster_choice::chooses(std::string_view cluster, const k8s::string_map& labels) const {
-  return std::ranges::binary_search(names, cluster) || selector.matches(labels);
+  return has_name(cluster) || selector.matches(labels);
 }
 
 }  // namespace fleetwide

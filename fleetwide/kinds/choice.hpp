@@ -18,6 +18,7 @@ struct cluster_choice {
   std::string problem;             // why it cannot be read; empty: it can
 
   static cluster_choice parse(k8s::wire_value v);
+  bool has_name(std::string_view cluster) const;
   bool chooses(std::string_view cluster, const k8s::string_map& labels) const;
   friend bool operator==(const cluster_choice&, const cluster_choice&) = default;
 };

@@ -203,6 +203,7 @@ private:
   }
 
   bool is_moving(std::size_t i, const std::string& digest) const {
+    if (of(i).seen == member::sight::seen && of(i).begun == digest) return true;
     // What has not been seen since the process began may be on its way.
     if (is_meant(i) && of(i).seen == member::sight::lost && of(i).has == member::owner::nobody)
       return true;
@@ -224,6 +225,8 @@ private:
     for (const std::size_t i : in_turn()) {
       if (!takes_part(i) || of(i).seen != member::sight::seen) continue;
       if (!is_due(i)) continue;
+      // Where the revision was begun as it would not be now, it goes on in the slot that it has.
+      const std::size_t others = moving - is_moving(i, w_.wanted);
       member_plan& p = out_.members[i];
       p.is = member_state::waiting;
       if (stop) {
@@ -248,11 +251,11 @@ private:
           p.hold->asked_again = reactor::format_rfc3339(*out_.look_again);
       } else if (of(i).policy) {
         p.hold = of(i).policy;
-      } else if (moving >= most) {
+      } else if (others >= most) {
         hold(i, hold_code::cluster_slot,
-             std::to_string(moving) + " of " + std::to_string(most) + " clusters move");
+             std::to_string(others) + " of " + std::to_string(most) + " clusters move");
       } else {
-        ++moving;
+        moving = others + 1;
         write(i, w_.wanted);
       }
     }

@@ -34,6 +34,9 @@ struct member {
   std::string refusal;      // why its server does not take what is written there; empty: it does
   bool is_adopted = false;  // a person lets it be taken over
   std::string digest;       // ours: the revision that it has
+  /// The revision that was begun there and is not done, whatever it would be there by now: it keeps
+  /// a slot of that revision.
+  std::string begun;
   enum class progress { moving, ready, failed } is = progress::moving;
   std::string message;         // of one that failed
   reactor::wall_time since{};  // ready, failed: since when, not before its revision was written

@@ -77,6 +77,18 @@ TEST_F(FleetPlan, NoMoreClustersMoveThanMay) {
   EXPECT_EQ(written(), "");
 }
 
+TEST_F(FleetPlan, AClusterThatBeganItWithOtherContentKeepsItsSlotAndGoesOnInIt) {
+  w_.settings.max_clusters = {1, false};
+  w_.members = {has("c1", "canary", "old"), has("c2", "canary", "new~", progress::moving)};
+  w_.members[1].begun = "new";
+  EXPECT_EQ(written(), "c2:new");
+  EXPECT_EQ(sentence_of("c1"), "1 of 1 clusters move");
+  w_.members[1].is_selected = false;
+  EXPECT_EQ(written(), "") << "it is not done because it is no longer meant";
+  w_.members[1].seen = member::sight::away;
+  EXPECT_EQ(written(), "c1:new");
+}
+
 TEST_F(FleetPlan, AClusterThatIsNotSeenYetMayMove) {
   w_.settings.max_clusters = {1, false};
   w_.members = {has("c1", "canary", "old"), lacks("c2", "canary")};

@@ -56,6 +56,34 @@ TEST_F(FleetChartsOnClusters, AFailedCanaryHaltsTheRestUntilAnotherRevisionIsAsk
   });
 }
 
+/// While home does not hear that it is halted, and a cluster hears late that it may begin.
+TEST_F(FleetChartsOnClusters, AHaltCountsBeforeItIsWritten) {
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":6})"));
+  run([&]() -> awaitable<void> {
+    using reach = reactor::memory_network::reach;
+    reactor::memory_network& net = reactor::memory_network::of(loop_);
+    auto w = service(units::mode::act);
+    co_await w->start();
+    co_await loop_.sleep_for(5min);
+    EXPECT_EQ(who_has("1.0.0 info"), "c0 c1 c2 c3 c4 c5");
+    net.set_reach("c1", reach::stalled);
+    ask_for("2.0.0");
+    const auto has_failed = [&] { return note_on("c0")->is == chart_note::state::failed; };
+    for (int i = 0; i < 5'000 && !has_failed(); ++i) co_await loop_.sleep_for(1ms);
+    EXPECT_TRUE(has_failed());
+    net.set_reach("home", reach::stalled);
+    co_await loop_.sleep_for(1s);
+    net.set_reach("c1", reach::open);
+    co_await loop_.sleep_for(2s);
+    EXPECT_EQ(note_on("c1")->is, chart_note::state::done) << "of the revision before";
+    net.set_reach("home", reach::open);
+    co_await loop_.sleep_for(2min);
+    EXPECT_EQ(said("Halted").substr(0, 18), "True TooManyFailed");
+    EXPECT_EQ(on("c1"), "1.0.0 info");
+    co_await w->stop();
+  });
+}
+
 TEST_F(FleetChartsOnClusters, AFailedRevisionIsTakenBackWhereThatIsAskedFor) {
   home().put(fleet_chart("1.0.0", rings_and_back));
   run([&]() -> awaitable<void> {
@@ -515,6 +543,35 @@ TEST_F(FleetChartsOnClusters, APolicyAddsValuesAndHoldsWhomItNames) {
     says("return { values = { level = 'all' } }");
     co_await serve(10min);
     EXPECT_EQ(who_has("1.1.0 all"), "c0 c1 c2 c3 c4 c5");
+  });
+}
+
+TEST_F(FleetChartsOnClusters, APolicyThatSaysOtherValuesInTheMiddleOfARolloutIsFollowed) {
+  reactor::temporary_folder folder;
+  policies_ = folder.path();
+  const auto says = [&](const std::string& level) {
+    folder.write(
+        "p/policy.lua",
+        "return { name = 'p', version = '1', api = 2, fleet = { values = function() return "
+        "{ values = { level = '" +
+            level + "' } } end } }\n");
+  };
+  says("before");
+  home().put(fleet_chart("1.0.0", R"({"maxClusters":1})", R"(,"valuesByPolicy":true)"));
+  run([&]() -> awaitable<void> {
+    auto w = service(units::mode::act);
+    co_await w->start();
+    const auto has_begun = [&] {
+      const auto note = note_on("c1");
+      return note && note->is == chart_note::state::begun;
+    };
+    while (!has_begun()) co_await loop_.sleep_for(1ms);
+    for (const auto& c : world_->clusters()) c->api().freeze(true);
+    co_await w->stop();
+    for (const auto& c : world_->clusters()) c->api().freeze(false);
+    says("after");
+    co_await serve(20min);
+    EXPECT_EQ(who_has("1.0.0 after"), "c0 c1 c2 c3 c4 c5") << said("Ready");
   });
 }
 
