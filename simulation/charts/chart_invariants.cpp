@@ -334,7 +334,9 @@ void chart_invariants::begins(facts_of_cluster& c, const facts_of_object& o, con
     violated(c, o, "begins while the brake is on");
   if (o.paused_since && now_() - *o.paused_since > on_its_way)
     violated(c, o, "begins while it is paused");
-  if (now.digest == o.wanted && o.halted_since && now_() - *o.halted_since > brake_lands_within)
+  // Of a cluster that is disturbed the note may have been sent before, and arrive late.
+  if (now.digest == o.wanted && o.halted_since &&
+      now_() - *o.halted_since > (c.is_reached ? brake_lands_within : on_its_way))
     violated(c, o, "begins revision " + now.digest + ", which is halted");
   if (now.digest == o.wanted) {
     judge_waves(c, o, now);

@@ -28,7 +28,8 @@ namespace simulation {
 ///   records    one deployed and one pending record at most; a service that ended in good order
 ///              left none pending
 ///   stopped    nothing begins while the brake is on, nor of an object that is paused, nor of a
-///              revision once it is halted
+///              revision once it is halted, but for what was on its way to a cluster that is
+///              disturbed
 ///   rest       a settled fleet costs no write
 ///   plan       what a plan said begins next is what begins next
 ///   undo       a spec that is put back puts the releases back

@@ -37,8 +37,8 @@ trial trial_of(std::uint64_t seed, simulation::lodgers each, simulation::trouble
 }
 
 /// FleetCharts on clusters without nodes.
-trial charts_of(std::uint64_t seed) {
-  trial t = trial_of(seed, {}, {});
+trial charts_of(std::uint64_t seed, simulation::troubles faults) {
+  trial t = trial_of(seed, {}, std::move(faults));
   t.fleet.charts = 3;
   return t;
 }
@@ -88,7 +88,12 @@ TEST(BrakeAtEveryMoment, StopsCompositionsAndLetsThemGoOn) {
 }
 
 TEST(BrakeAtEveryMoment, StopsFleetChartsAndLetsThemGoOn) {
-  sweep(charts_of, "of FleetCharts");
+  sweep([](std::uint64_t seed) { return charts_of(seed, {}); }, "of FleetCharts");
+}
+
+TEST(BrakeAtEveryMoment, StopsFleetChartsAmongCrashesAndFailures) {
+  sweep([](std::uint64_t seed) { return charts_of(seed, {trouble::crashes, trouble::failing}); },
+        "of FleetCharts with crashes that fail now and then");
 }
 
 /// The judge sees each kind of act, and none of what ends.

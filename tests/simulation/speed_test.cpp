@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 namespace {
 
@@ -42,10 +43,17 @@ units::change_limits limits_of(std::uint64_t seed) {
   }
 }
 
-void sweep(simulation::lodgers each, const simulation::troubles& faults, const char* what) {
+/// FleetCharts on clusters without nodes.
+trial charts_of(std::uint64_t seed, simulation::troubles faults) {
+  trial t = trial_of(seed, {}, std::move(faults));
+  t.fleet.charts = 3;
+  return t;
+}
+
+void sweep(const std::function<trial(std::uint64_t seed)>& make, const char* what) {
   std::size_t began = 0, crashes = 0;
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
-    trial t = trial_of(seed, each, faults);
+    trial t = make(seed);
     t.max_changes = limits_of(seed);
     const auto out = cli::simulate::run(std::move(t));
     began += out.began;
@@ -57,6 +65,10 @@ void sweep(simulation::lodgers each, const simulation::troubles& faults, const c
   EXPECT_GT(began, 40 * seeds());
   std::printf("## speed limit %s: %zu changes in %llu fleets, %zu crashes\n", what, began,
               static_cast<unsigned long long>(seeds()), crashes);
+}
+
+void sweep(simulation::lodgers each, const simulation::troubles& faults, const char* what) {
+  sweep([&](std::uint64_t seed) { return trial_of(seed, each, faults); }, what);
 }
 
 TEST(SpeedLimitOfFleets, HoldsPoolsAndLetsThemEnd) {
@@ -73,6 +85,15 @@ TEST(SpeedLimitOfFleets, IsOneForAllApis) {
 
 TEST(SpeedLimitOfFleets, HoldsAmongFailuresToo) {
   sweep({.tenants = 2, .trustees = 1}, {trouble::failing, trouble::conflict}, "of all that fails");
+}
+
+TEST(SpeedLimitOfFleets, HoldsFleetChartsAndLetsThemEnd) {
+  sweep([](std::uint64_t seed) { return charts_of(seed, {}); }, "of FleetCharts");
+}
+
+TEST(SpeedLimitOfFleets, HoldsFleetChartsAmongCrashesAndFailures) {
+  sweep([](std::uint64_t seed) { return charts_of(seed, {trouble::crashes, trouble::failing}); },
+        "of FleetCharts with crashes that fail now and then");
 }
 
 TEST(SpeedLimitOfFleets, EndsWithALargeClusterBesideSmallOnes) {

@@ -15,6 +15,7 @@
 #include "simulation/charts/chart_fleet.hpp"
 #include "simulation/charts/chart_invariants.hpp"
 #include "simulation/commands/simulate/disturbances.hpp"
+#include "simulation/speed_invariants.hpp"
 
 #include <boost/json.hpp>
 
@@ -72,6 +73,7 @@ public:
         places_(labelled_places(trial_.fleet)),
         checks_(places_of(places_), [this] { return loop_.now(); }),
         brake_checks_([this] { return loop_.now(); }),
+        speed_checks_(trial_.max_changes, [this] { return loop_.now(); }),
         disturbed_until_(places_.size()),
         tasks_(loop_),
         watch_(loop_) {
@@ -98,6 +100,8 @@ public:
     out_.disturbed_answers = disturbed_.answers();
     for (const std::string& v : checks_.violations()) out_.violations.push_back(v);
     for (const std::string& v : brake_checks_.violations()) out_.violations.push_back(v);
+    for (const std::string& v : speed_checks_.violations()) out_.violations.push_back(v);
+    out_.began = speed_checks_.seen();
     world_.reset();
     const reactor::live_counts alive = loop_.live();
     out_.left_alive = alive.tasks + alive.streams + alive.waits;
@@ -130,6 +134,7 @@ private:
     world_->on_write = [this](std::size_t of, const k8s::sim::written& w) {
       checks_.saw(of, w);
       if (trial_.brake_at > 0) brake_checks_.saw(places_[of].name, w);
+      if (trial_.max_changes.any()) speed_checks_.saw(places_[of].name, w);
       if (rolls_out_ && ++out_.rollout_writes == trial_.brake_at) brake();
       if (crash_at_ > 0 && --crash_at_ == 0) crash_.set();
     };
@@ -142,6 +147,8 @@ private:
     found_fleet();
     const bool up = co_await start_windlass();
     if (up) co_await tell();
+    // Also where it gave up: what watches would keep virtual time going for ever.
+    co_await watch_->cancel_and_join();
     world_->on_write = nullptr;
     home().on_write = nullptr;
     if (windlass_) count(windlass_->packs(), out_.asked);
@@ -152,8 +159,8 @@ private:
 
   reactor::awaitable<void> tell() {
     co_await arrive("in the beginning");
-    if (trial_.brake_at > 0) {
-      co_await roll_out_braked();
+    if (trial_.brake_at > 0 || trial_.max_changes.any()) {
+      co_await roll_out();
       co_return;
     }
     const reactor::steady_time began = loop_.now();
@@ -319,6 +326,13 @@ private:
       if (other.chart == a.chart) other.made = a.made;
   }
 
+  void ask_for_next_versions() {
+    for (asked& a : all_) {
+      ask_for_version(a, true);
+      write(a);
+    }
+  }
+
   // -- troubles
 
   std::optional<k8s::sim::answer> silence() const {
@@ -360,17 +374,18 @@ private:
     if (!trial_.fleet.faults.empty()) net.cut_everything();
   }
 
-  /// Another version of every chart. No person does anything until all clusters have it.
-  reactor::awaitable<void> roll_out_braked() {
+  /// Another version of every chart. No person does anything until all clusters have it, but for
+  /// one more version after troubles: what failed in them is halted, or taken back.
+  reactor::awaitable<void> roll_out() {
     rolls_out_ = true;
-    for (asked& a : all_) ask_for_version(a, true);
-    for (const asked& a : all_) write(a);
+    ask_for_next_versions();
     if (!trial_.fleet.faults.empty()) {
       begin_trouble();
       co_await loop_.sleep_for(trial_.fleet.disturbed_for);
       co_await end_trouble();
+      ask_for_next_versions();
     }
-    co_await arrive("after the brake");
+    co_await arrive("after the rollout");
     if (out_.unfinished.empty()) out_.settled_clusters = places_.size();
     out_.releases = {checks_.places(), checks_.arrived()};
   }
@@ -612,6 +627,7 @@ private:
     o.home = world_->home();
     if (!trial_.policies.empty()) o.policies.push_back(trial_.policies);
     o.packs_are_tested = is_tested_;
+    o.max_changes = trial_.max_changes;
     o.policy_watch.poll = 10s;
     o.shelf = shelf_;
     return o;
@@ -668,6 +684,7 @@ private:
   std::unique_ptr<simulation::chart_fleet> world_;
   simulation::chart_invariants checks_;
   simulation::brake_invariants brake_checks_;
+  simulation::speed_invariants speed_checks_;
   std::vector<asked> all_;
   std::unique_ptr<service> windlass_;
   trial_outcome out_;

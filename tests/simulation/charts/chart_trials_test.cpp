@@ -407,6 +407,28 @@ TEST(ChartTrials, TheReportHasItsFiguresAndAReplayNamesTheCharts) {
             "windlass simulate --seed 7 --seeds 1 --clusters 5 --charts 2 --faults none");
 }
 
+/// Whatever still watches the fleet by then.
+TEST(ChartTrials, ATrialThatGivesUpEndsAndSaysWhatIsMissing) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    simulate::trial t;
+    t.apis = cli::apis();
+    t.fleet = usual_fleet(2, 1, {});
+    t.fleet.charts = 1;
+    t.fleet.faults = {trouble::failing};
+    t.fleet.disturbed_for = 1s;
+    t.fleet.patience = 1min;
+    t.brake_at = 1;
+    t.seed = seed;
+    const simulate::trial_outcome out = simulate::run(std::move(t));
+    ASSERT_TRUE(out.violations.empty()) << out.violations.front();
+    if (out.unfinished.empty()) continue;
+    EXPECT_TRUE(out.unfinished.starts_with("after the rollout: ")) << out.unfinished;
+    EXPECT_EQ(out.left_alive, 0u);
+    return;
+  }
+  FAIL() << "none gave up";
+}
+
 TEST(ChartTrials, NodesAndLodgersAreNotBesideThem) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(cli::dispatch({"simulate", "--charts", "2", "--tenants", "1"}), 2);
