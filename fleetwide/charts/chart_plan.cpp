@@ -19,7 +19,6 @@ const helm::placed::placement_planner_words& words_of_charts() {
       chart_event::let_go,  // its namespace is never deleted
       chart_event::recovered,
       {},
-      helm::placed::operation_timeout,
       [](const helm::placed::names::owner_reference&) { return false; }};
   return words;
 }
@@ -94,6 +93,7 @@ private:
   }
   bool is_there() const { return w_.release && w_.release->state != status::uninstalled; }
 
+  nanoseconds operation_timeout() const override { return o_.timeout; }
   void reserved(const std::string&) override {}
   void lost(const std::string&) override {}
   void terminating() override {}

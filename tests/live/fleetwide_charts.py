@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """FleetCharts at home for two real API servers, with stock helm and kubectl beside: home is a member too, the other is its second. A file is planned before
 it is applied; two charts of which one needs the other go out wave by wave; stock helm reads, upgrades and uninstalls the releases, which is drift; `windlass run`
-is killed again and again while an upgrade goes on; a chart whose test fails halts the rollout and is undone; a release that another hand
+is killed again and again while an upgrade goes on, and at each write of an upgrade on a member; a chart whose test fails halts the rollout and is undone; a release that another hand
 installed is taken over only when that is said; RBAC cut on one member holds that one alone; a settled fleet is not written to.
 
     WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_SECOND=F KUBEBUILDER_ASSETS=D tests/live/fleetwide_charts.py BUILD_FOLDER
 
 Without stock helm it is skipped. With cert-manager's chart ($WINDLASS_CHARTS/cert-manager-v…) that is one of the charts. Ends with one JSON line: {"clusters",
-"kills", "revisions", "writes", "helm_reads"}.
+"kills", "killed_writes", "revisions", "writes", "helm_reads"}.
 """
 import functools
 import http.server
@@ -26,6 +26,8 @@ sys.dont_write_bytecode = True
 import fleetwide
 import played
 import rollout
+from helm_records import aged
+from middleman import middleman
 from rollout import BUILD, ROOT
 from waits import check, until
 
@@ -73,15 +75,52 @@ class Shelf:
         subprocess.run([HELM, "repo", "index", self.folder], check=True, capture_output=True)
 
 
+class Killer(middleman):
+    """Counts the writes on a member, but for Leases and Events, and kills the service at one of them: the server has taken it, the service has not heard."""
+    def __init__(self, kubeconfig):
+        super().__init__(kubeconfig, seconds=600)
+        self.lock, self.left, self.kill, self.path = threading.Lock(), 0, None, None
+
+    def at(self, write, kill):
+        with self.lock:
+            self.left, self.kill, self.path = write, kill, None
+
+    def forward(self, to):
+        try:
+            super().forward(to)
+        except OSError:
+            to.close_connection = True  # the service is gone
+
+    def answered(self, method, path):
+        if method == "GET" or "/leases" in path or "/events" in path:
+            return
+        with self.lock:
+            self.left -= 1
+            if self.left == 0:
+                self.kill()
+                self.path = f"{method} {path}"
+
+
 class Scene(fleetwide.Scene):
     def __init__(self, folder):
         super().__init__(folder)
+        self.killer = Killer(self.home.kubeconfig)
         self.shelf, self.stopped = Shelf(folder), False
         self.kubelet = threading.Thread(target=self.end_pods, daemon=True)
 
     def start(self):
         self.service = subprocess.Popen([BUILD / "windlass", "run", "--kubeconfig", self.home.kubeconfig, "--namespace", NAMESPACE, "--fleet", "secrets", "--apis", "fleetcharts",
                                          "--metrics-bind-address", "0", "--health-probe-bind-address", "0"], stdout=open(self.folder / "run.log", "a"), stderr=subprocess.STDOUT)
+
+    def kill(self):
+        self.service.kill()
+        self.service.wait()
+
+    def end_timeout(self, member):
+        """As if the timeout of an upgrade were over, so that nobody can be working on its release any more."""
+        for secret in json.loads(member.kubectl("get", "secrets", "-n", APPS, "-l", "owner=helm", "-o", "json"))["items"]:
+            if secret["metadata"]["labels"]["status"].startswith("pending-"):
+                member.kubectl("patch", "secret", secret["metadata"]["name"], "-n", APPS, "--type=merge", "-p", json.dumps({"data": {"release": aged(secret, 600)}}))
 
     def end_pods(self):
         """Pods of tests end as they say: nobody runs them here."""
@@ -130,7 +169,7 @@ def run(s, total):
     s.shelf.put("app", "2.0.0", test="Failed")
     s.shelf.put("app", "2.1.0", test="Succeeded")
     s.shelf.put("base", "1.0.0")
-    s.join(eu, "canary")
+    s.join(played.Member("eu", s.killer.kubeconfig(s.folder / "eu.yaml")), "canary")
     s.join(us, "main")
     s.kubelet.start()
 
@@ -173,12 +212,39 @@ def run(s, total):
         if total["kills"] < 25:
             s.stop(signal.SIGKILL)
             total["kills"] += 1
+            for m in s.members:
+                s.end_timeout(m)
             s.start()
     check(order == ["eu", "us"], f"they moved in the order {order}")
     for m in s.members:
         history = json.loads(s.helm(m, "history", "app", "-o", "json"))
         check(history[-1]["status"] == "deployed" and history[-1]["chart"] == "app-1.1.0", str(history))
         check(not [r for r in history if r["status"].startswith("pending")], str(history))
+
+    # An upgrade for each of its writes on a member, at which the process is killed.
+    version = "1.1.0"
+    while True:
+        version = "1.2.0" if version == "1.1.0" else "1.1.0"
+        wanted = f"True AllReady 2 of 2 clusters have revision {s.status()['revision'] + 1}"
+        s.killer.at(total["killed_writes"] + 1, s.kill)
+        s.patch({"chart": {"version": version}})
+        s.until(lambda: s.killer.path or s.condition("Ready").startswith(wanted), "it is killed, or done")
+        killed_at = s.killer.path
+        if killed_at:
+            total["killed_writes"] += 1
+            s.end_timeout(eu)
+            s.start()
+        s.until(lambda: s.condition("Ready").startswith(wanted), f"it goes on after {killed_at}")
+        for m in s.members:
+            history = json.loads(s.helm(m, "history", "app", "-o", "json"))
+            check(s.version(m) == version and history[-1]["status"] == "deployed" and history[-1]["chart"] == f"app-{version}", f"{killed_at}: {s.version(m)} {history}")
+            check([r["status"] for r in history].count("deployed") == 1 and not [r for r in history if r["status"].startswith("pending")], f"{killed_at}: {history}")
+        if not killed_at:
+            break
+    s.killer.at(0, None)
+    check(total["killed_writes"] >= 8, f"an upgrade has {total['killed_writes']} writes")
+    s.patch({"chart": {"version": "1.1.0"}})
+    s.until(lambda: s.version(us) == "1.1.0" and s.condition("Ready").startswith("True AllReady 2 of 2"), "both have 1.1.0")
 
     # What stock helm does by hand is drift.
     s.helm(us, "uninstall", "app")
@@ -246,7 +312,7 @@ def main():
     if not HELM:
         print("fleetwide_charts: SKIPPED: stock helm is not here")
         sys.exit(77)
-    total = {"clusters": 0, "kills": 0, "revisions": 0, "writes": 0, "helm_reads": 0}
+    total = {"clusters": 0, "kills": 0, "killed_writes": 0, "revisions": 0, "writes": 0, "helm_reads": 0}
     with tempfile.TemporaryDirectory(prefix="windlass-fleetwide-charts-") as folder:
         s = Scene(pathlib.Path(folder))
         try:

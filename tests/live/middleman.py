@@ -44,6 +44,7 @@ class middleman:
         headers = {k: v for k, v in to.headers.items() if k.lower() not in ("host", "connection", "content-length")}
         upstream.request(to.command, to.path, body, headers)
         got = upstream.getresponse()
+        self.answered(to.command, to.path)
         if self.buffers:
             whole = got.read()
             try:
@@ -68,6 +69,9 @@ class middleman:
             to.close_connection = True
         finally:
             upstream.close()
+
+    def answered(self, method, path):
+        """The server has done what was asked, and the client has not heard of it yet."""
 
     @staticmethod
     def begin(to, got):

@@ -7,9 +7,6 @@ The first server is home and a member of its own fleet, the second is `demo-remo
 In one file: each part goes on from the fleet that the part before it has left.
 Without Helm 3 the test is skipped; without Helm 4, docker-registry or cert-manager's chart ($WINDLASS_CHARTS/cert-manager-v…) their part is, and says so.
 """
-import base64
-import datetime
-import gzip
 import json
 import os
 import pathlib
@@ -21,6 +18,7 @@ import sys
 sys.dont_write_bytecode = True
 import image_registry
 import tenants_played
+from helm_records import aged
 from tenants_played import HELM, HOME, PREFIX, REMOTE, TENANTS, helm4, join
 
 KINDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -47,14 +45,6 @@ class Scene(tenants_played.Scene):
             if status.get("phase") != "Ready" or status.get("lastAppliedChart") != chart:
                 self.behind[name] = {k: status.get(k) for k in ("phase", "lastAppliedChart", "lastMessage")}
         return not self.behind
-
-
-def age(secret, by):
-    """The record of a release as if that many seconds had passed since it was written."""
-    record = json.loads(gzip.decompress(base64.b64decode(base64.b64decode(secret["data"]["release"]))))
-    then = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=by)).isoformat()
-    record["info"]["last_deployed"] = record["info"]["first_deployed"] = then
-    return base64.b64encode(base64.b64encode(gzip.compress(json.dumps(record).encode()))).decode()
 
 
 def end_to_end(s):
@@ -157,7 +147,7 @@ def kills(s):
     s.count("left_pending", len(pending))
     for record in pending:  # four minutes later
         c.ask("PATCH", f"/api/v1/namespaces/{record['metadata']['namespace']}/secrets/{record['metadata']['name']}",
-              {"data": {"release": age(record, 240)}}, "application/merge-patch+json")
+              {"data": {"release": aged(record, 240)}}, "application/merge-patch+json")
     s.begin("1.2.0")
     s.until(lambda: s.ready(c, *names, version="1.2.0"), "all that was killed is Ready", 90)
     for name in names:

@@ -163,6 +163,7 @@ mutate(${chart} [[return go(step::stop_operation, "it goes while an operation is
   [[if (@chart_stop@) return go(step::stop_operation, "it goes while an operation is under way");]])
 mutate(${chart} [[if (w_.release && w_.release->state != status::uninstalled)]] [[if (@chart_forget@ && w_.release && w_.release->state != status::uninstalled)]])
 mutate(${chart} [[if (!found.any() && !is_noted)]] [[if (!found.any() && !is_noted && @chart_settle@)]])
+mutate(${chart} [[return o_.timeout;]] [[return @chart_timeout@ ? o_.timeout : helm::placed::operation_timeout;]])
 mutate(${chart} [[if (!has_namespace()) return;]] [[if (@chart_space@ && !has_namespace()) return;]])
 
 file(WRITE ${OUT} "#include \"tests/simulation/safety_rules.hpp\"\n#line 1 \"${SOURCE}\"\n${text}")

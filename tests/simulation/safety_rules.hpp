@@ -75,7 +75,8 @@ enum class rule : std::uint8_t {
   chart_stop,     // an upgrade ends before the uninstall begins
   chart_forget,   // a note goes after its release
   chart_settle,   // a record that another writer made is noted first
-  chart_space     // a release has a namespace
+  chart_space,    // a release has a namespace
+  chart_timeout   // a pending release is not ended before its timeout is over
 };
 
 inline std::optional<rule> broken;  // by the test that runs

@@ -168,7 +168,7 @@ std::string placement_planner::state_of_release() const {
 
 void placement_planner::recover() {
   const nanoseconds left =
-      until_abandoned(*facts_.release, facts_.now, facts_.pending_seen, words_.operation_timeout);
+      until_abandoned(*facts_.release, facts_.now, facts_.pending_seen, operation_timeout());
   const std::string what = state_of_release();
   if (left > nanoseconds(0)) {
     wait(waits_for::release_pending, what, left);

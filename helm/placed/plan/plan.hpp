@@ -106,7 +106,6 @@ enum class waits_for : std::uint8_t {
 struct placement_planner_words {
   k8s::event_kind finalizer_added, finalizer_removed, namespace_delete_requested, release_recovered;
   std::string_view finalizer;
-  nanoseconds operation_timeout;
   /// Whether an owner that is no claimant may exist where this process does not see it.
   bool (*may_exist)(const names::owner_reference& who);
 };
@@ -141,6 +140,8 @@ protected:
   virtual void begin(step what, std::string why) = 0;
   /// The last attempt failed, and the pause after it is not over.
   virtual void after_failure() = 0;
+  /// How long an operation on the release may take: a pending one is not ended before.
+  virtual nanoseconds operation_timeout() const { return placed::operation_timeout; }
   virtual void recovers() {}
   /// Nothing of the object is left at this place.
   virtual void nothing_left() = 0;

@@ -34,7 +34,6 @@ const placement_planner_words& words_of_deployments() {
                                              deployment_event::namespace_delete_requested,
                                              deployment_event::release_recovered,
                                              names::deployment_cleanup,
-                                             deployment_timeout,
                                              never_elsewhere};
   return words;
 }
@@ -99,6 +98,7 @@ private:
     if (w_.edge.is != edge_state::ready) return no_way();
     if (is_idle() && namespace_is_there()) follow_release();
   }
+  nanoseconds operation_timeout() const override { return deployment_timeout; }
   void reserved(const std::string& why) override {
     complain("Error", deployment_reason("NamespaceReserved"), why,
              &deployment_event::namespace_reserved);

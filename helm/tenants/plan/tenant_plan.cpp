@@ -25,7 +25,6 @@ const placement_planner_words& words_of_tenants() {
                                              tenant_event::workspace_delete_requested,
                                              tenant_event::release_recovered,
                                              names::cleanup,
-                                             operation_timeout,
                                              may_live_elsewhere};
   return words;
 }

@@ -64,6 +64,7 @@ chart_world any_release(std::mt19937& random) {
   o.adopts = happens(15);
   o.uninstalls = happens(20);
   o.tests = happens(30);
+  o.timeout = std::chrono::minutes(below(10) + 1);
   o.drift = std::array{chart_spec::on_drift::report, chart_spec::on_drift::repair,
                        chart_spec::on_drift::ignore}[below(3)];
   if (happens(15)) o.asked = reactor::format_rfc3339(before(60));
@@ -93,6 +94,8 @@ std::string broken_rule(const chart_world& w, const chart_plan& p) {
   const bool is_same =
       w.release && w.release->chart_version == "1.1.0" && w.release->values == w.wanted.values;
   if (w.running != operation::none && is_operation(p.next)) return "two operations at once";
+  if (p.next == step::recover && w.release->last_deployed + o.timeout > now)
+    return "ends what another process may be working on";
   if (p.next == step::uninstall && !is_mine) return "uninstalls what is another's";
   if (p.next == step::remove_finalizer && is_there) return "forgets a release that is there";
   if (o.uninstalls) return changes ? "goes and changes" : "";
@@ -185,7 +188,9 @@ INSTANTIATE_TEST_SUITE_P(
                       chart_mutant{"forget", rule::chart_forget, "forgets a release that is there"},
                       chart_mutant{"settle", rule::chart_settle,
                                    "rests though another writer changed it"},
-                      chart_mutant{"space", rule::chart_space, "has no namespace"}),
+                      chart_mutant{"space", rule::chart_space, "has no namespace"},
+                      chart_mutant{"timeout", rule::chart_timeout,
+                                   "ends what another process may be working on"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
