@@ -1,5 +1,5 @@
-// What the author of a FleetChart and a writer of ControllerRevisions try against others and against
-// the service, on embedded clusters.
+// What the author of a FleetChart and a writer of ControllerRevisions try against others and
+// against the service, on embedded clusters.
 #include "fleetwide/charts/chart_home.hpp"
 #include "tests/fleetwide/charts/fleet_charts_fixture.hpp"
 
