@@ -45,8 +45,11 @@ bool fleet_home::is_granted(const fleet_object& p, const k8s::cluster& on) const
 }
 
 bool fleet_home::has_grant(const fleet_object& p) const {
-  const reach granted = reach_of(p);
-  return granted.is_all || !granted.choices.empty() || !grants_.is_synced();
+  bool has = p.meta.ns.str() == options_.ns || !grants_.is_synced();
+  grants_.objects().each([&](const fleet_grant& g) {
+    has = has || (g.is_for(p.meta.ns.str(), p.kind) && grant_reaches(g, p));
+  });
+  return has;
 }
 
 bool fleet_home::is_halted(const fleet_object& p) const {

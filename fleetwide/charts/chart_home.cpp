@@ -29,6 +29,12 @@ namespace {
 /// A range may come to another version by then; what cannot be had is asked for again sooner.
 constexpr reactor::nanoseconds range_again = 10min, problem_again = 30s, look_again_soon = 1s,
                                patience_of_a_look = 15s, poll = 50ms;
+/// A pass waits so long for ConfigMaps and Secrets. They come at once, or are not to be had: then
+/// whatever waits for them would keep others waiting.
+constexpr reactor::nanoseconds patience_of_a_pass = 1s;
+/// Charts of one namespace, but the operator's own, that are fetched at a time: their authors name
+/// the repositories, and each archive is in memory as it comes.
+constexpr std::size_t most_fetches_of_others = 2;
 constexpr std::size_t most_effective = 131'072, most_contents = 1'024,
                       most_contents_bytes = 4u << 20;
 /// Of public keys: as much as a ConfigMap may have.
@@ -153,9 +159,14 @@ void chart_home::ask_for_chart(const fleet_object& p, std::string keys) {
   if (is.asked != asked) is = known_chart();
   is.asked = asked;
   is.is.keys = digest;
-  if (is.is_asked || is.again > on_.loop().now()) return;
+  if (is.is_asked || is.again > on_.loop().now() || !may_fetch(p.meta.ns.str())) return;
   is.is_asked = true;
+  ++fetching_[p.meta.ns.str()];
   fetches_.start("chart of FleetChart " + p.meta.key().text(), fetch(p, asked, std::move(keys)));
+}
+
+bool chart_home::may_fetch(const std::string& ns) const {
+  return ns == options_.ns || fetching(ns) < most_fetches_of_others;
 }
 
 /// What is not signed as it has to be is as if it were not there.
@@ -176,6 +187,11 @@ awaitable<void> chart_home::fetch(fleet_object p, std::string asked, std::string
       problem = "chart " + reactor::redact(c.text()) + " is not signed by a key of ConfigMap " +
                 p.chart.keys.name + ", key " + p.chart.keys.key + ": " + by.error().text;
   }
+  --fetching_[key.ns];
+  // Others of its namespace may have waited for this one.
+  for (const auto& [other, is] : known_)
+    if (other.ns == key.ns && is.is.version.empty() && is.problem.empty() && !is.is_asked)
+      controller_.add(other);
   const auto found = known_.find(key);
   if (found == known_.end() || found->second.asked != asked) co_return;
   known_chart& is = found->second;
@@ -243,7 +259,8 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
   }
   const k8s::object_key key = p.meta.key();
   sources_.want(key, objects_of(p));
-  const reactor::steady_time until = on_.loop().now() + patience_of_a_look;
+  const reactor::steady_time until =
+      on_.loop().now() + (looks_only() ? patience_of_a_look : patience_of_a_pass);
   // ConfigMaps come at once; what they say is no news before they were read.
   while (!sources_.knows(key) && on_.loop().now() < until) co_await on_.loop().sleep_for(poll);
   if (!sources_.knows(key)) {

@@ -36,8 +36,12 @@ public:
   using fleet_home_of::doubt;
   /// Whether it is still what its object asks for, or went back to.
   bool asks_for(const chart_order& o, const std::string& cluster);
-  /// For a test: how many objects there is something known of.
+  /// How much is kept of objects at home, and how many charts of a namespace are being fetched.
   std::size_t known() const noexcept { return known_.size() + said_.size() + sources_.watched(); }
+  std::size_t fetching(const std::string& ns) const {
+    const auto found = fetching_.find(ns);
+    return found == fetching_.end() ? 0 : found->second;
+  }
   /// Of what was done on a cluster something may be gone: it is looked at.
   void doubt(chart_members& on, const std::string& claim);
 
@@ -87,6 +91,7 @@ private:
   /// What its ConfigMaps or Secrets have beyond what is allowed, for people; empty: nothing.
   std::string too_large(const fleet_object& p) const;
   void ask_for_chart(const fleet_object& p, std::string keys);
+  bool may_fetch(const std::string& ns) const;
   awaitable<void> fetch(fleet_object p, std::string asked, std::string keys);
   awaitable<void> ask_values(fleet_object p);
   const chart_content& content(const revision_content& c, const std::string& digest) const;
@@ -108,6 +113,7 @@ private:
   mutable std::size_t contents_bytes_ = 0;
   std::map<std::string, effective> effective_;                           // by what they are made of
   std::map<std::pair<k8s::object_key, std::string>, said_values> said_;  // by object and cluster
+  std::map<std::string, std::size_t> fetching_;  // charts that are being fetched, by namespace
   reactor::task_group fetches_;
 };
 

@@ -389,9 +389,7 @@ const std::map<std::string, std::vector<written_figure>>& rows_by_hand() {
         {"300", "k8s/client/certificates.cpp", "most_certificates = 300"},
         {"16 KiB", "k8s/client/kubeconfig.cpp", "header_limit_bytes = 16 * 1024"},
         {"4,096", "k8s/client/certificates.cpp", "longest_rsa_key_bits = 4'096"}}},
-      {"FleetCharts, and FleetPools, at home; values of one; what they need; kinds of a cluster "
-       "that "
-       "are followed",
+      {"FleetCharts, and FleetPools, at home; values of one; what they need",
        {{"1,000", "fleetwide/fleet_home.hpp", "most_fleet_objects = 1'000"},
         {"256 KiB", "fleetwide/charts/values_objects.hpp", "most_bytes = 256 * 1024"},
         {"256 KiB", "", ""},
@@ -400,8 +398,7 @@ const std::map<std::string, std::vector<written_figure>>& rows_by_hand() {
         {"16 MiB", "fleetwide/charts/chart_content.cpp", ".memory_bytes = 16u << 20"},
         {"32", "fleetwide/kinds/chart_spec.hpp", "most_sources = 32"},
         {"32", "fleetwide/kinds/chart_spec.hpp", "most_dependencies = 32"},
-        {"128", "fleetwide/charts/needs.hpp", "most_needed_looks = 128"},
-        {"256", "helm/placed/cluster_view.cpp", "most_kinds = 256"}}},
+        {"128", "fleetwide/charts/needs.hpp", "most_needed_looks = 128"}}},
       {"Releases at home; pools of a cluster that follow them; answers about them that are kept",
        {{"2,000", "releases/home_releases.cpp", "most_releases = 2'000"},
         {"1,000", "releases/release_pools.cpp", "most_pools = 1'000"},

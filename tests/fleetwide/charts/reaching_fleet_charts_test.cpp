@@ -1,7 +1,9 @@
-// What the author of a FleetChart and a writer of ControllerRevisions try against others and against
-// the service, on embedded clusters.
+// What the author of a FleetChart and a writer of ControllerRevisions try against others and
+// against the service, on embedded clusters.
 #include "fleetwide/charts/chart_home.hpp"
 #include "tests/fleetwide/charts/fleet_charts_fixture.hpp"
+
+#include <algorithm>
 
 namespace fleetwide::testing {
 namespace {
@@ -19,6 +21,12 @@ protected:
     for (const json::object& o : home().list("apps", "controllerrevisions"))
       out += o.at("metadata").at("namespace") == json::string(ns);
     return out;
+  }
+  void grant_to_team_a() {
+    home().put(json::parse(R"({"apiVersion":"fleet.windlass.dev/v1alpha1","kind":"FleetGrant",
+      "metadata":{"name":"a","namespace":"default"},"spec":{"namespaces":["team-a"],
+      "kinds":["FleetChart"],"clusters":{"selector":{}},"targetNamespaces":["apps"]}})")
+                   .as_object());
   }
   /// What the service keeps of FleetCharts at home, while it runs.
   static awaitable<std::size_t> known_to(simulation::fleet_service& w) {
@@ -155,6 +163,67 @@ TEST_F(ReachingFleetCharts, ARevisionOfOneNamespaceIsNoneOfAnother) {
     edit_spec([](json::object& spec) { spec["drift"] = "Repair"; });
     co_await serve(20min);
     EXPECT_EQ(who_has("1.0.0 stolen"), "");
+  });
+}
+
+/// Authors who may have clusters, and name what is not to be had, hold up nobody else's rollout.
+TEST_F(ReachingFleetCharts, ThoseThatWaitForTheirValuesKeepNoOtherWaiting) {
+  grant_to_team_a();
+  home().before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+    if (r.path.find("/namespaces/team-a/secrets") == std::string::npos) return std::nullopt;
+    k8s::sim::answer no;
+    no.status = 503;
+    return no;
+  };
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = "app-" + std::to_string(i);
+    home().put(fleet_chart("1.0.0", "{}",
+                           R"(,"release":")" + name + R"(","valuesFrom":[{"kind":"Secret",
+                           "name":")" +
+                               name + "\"}]",
+                           name, "team-a"));
+  }
+  home().put(fleet_chart("1.0.0"));
+  run([&]() -> awaitable<void> {
+    co_await serve(3min);
+    EXPECT_EQ(who_has("1.0.0 info"), "c0 c1 c2 c3 c4 c5");
+    home().before = nullptr;
+  });
+}
+
+/// Each archive is in memory as it comes, and who names the repository says how slowly.
+TEST_F(ReachingFleetCharts, FewChartsOfANamespaceAreFetchedAtATime) {
+  grant_to_team_a();
+  const auto silent = loop_.net().listen({"slow.example.com", 80});
+  ASSERT_TRUE(silent);
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "app-" + std::to_string(i);
+    json::object o = fleet_chart("1.0.0", "{}", R"(,"release":")" + name + "\"", name, "team-a");
+    o["spec"].as_object()["chart"].as_object()["repository"] =
+        "http://slow.example.com/" + std::to_string(i);
+    home().put(std::move(o));
+  }
+  home().put(fleet_chart("1.0.0"));
+  run([&]() -> awaitable<void> {
+    auto w = service(units::mode::act);
+    co_await w->start();
+    auto* part = dynamic_cast<chart_home*>(co_await w->part_at_home("fleetcharts"));
+    EXPECT_TRUE(part);
+    std::size_t most = 0;
+    for (int i = 0; part && i < 600; ++i) {
+      most = std::max(most, part->fetching("team-a"));
+      // Who edits his object again and again has no more of them.
+      home().edit("fleet.windlass.dev", "fleetcharts", "team-a", "app-" + std::to_string(i % 12),
+                  [i](json::object& o) {
+                    o["spec"].as_object()["chart"].as_object()["version"] =
+                        "1.0." + std::to_string(i);
+                  });
+      co_await loop_.sleep_for(200ms);
+    }
+    EXPECT_GT(most, 0u);
+    EXPECT_LE(most, 2u);
+    EXPECT_EQ(who_has("1.0.0 info"), "c0 c1 c2 c3 c4 c5") << "the others go on";
+    co_await w->stop();
   });
 }
 
