@@ -41,6 +41,8 @@ constexpr std::uint64_t record_bytes = 16u << 20;
 /// An API server of a large cluster counts a great deal.
 constexpr std::size_t metrics_bytes = 16u << 20;
 constexpr std::size_t told_every = 10'000, most_unread_records = 20;
+/// How often one list is begun. A server keeps the version that a list shows for some minutes.
+constexpr int most_beginnings = 3;
 
 /// The revision of a release whose manifest the next upgrade of it starts from.
 struct newest_record {
@@ -107,20 +109,33 @@ private:
     return {object_owner::kind::placed, noted->second};
   }
 
-  /// Calls `take` for each object of a collection. What stops it is told.
+  /// Calls `take` for each object of a collection. A list whose version the server forgets in the
+  /// middle (410) begins again, so that `take` may get an object twice. What stops it is told.
   awaitable<void> each(k8s::resource of, k8s::list_options how, taker take) {
     const std::string name = of.plural;
+    const std::size_t counted_before = out_.objects;
     how.managed_fields = true;  // what is found names the object's managers
+    std::size_t seen = 0;
+    for (int beginning = 1;; ++beginning) {
+      seen = 0;
+      out_.objects = counted_before;
+      auto ended = co_await each_once(of, how, take, seen);
+      if (ended) co_return;
+      if (ended.error().code == k8s::errc::gone && beginning < most_beginnings) continue;
+      miss(name + (seen ? " after " + std::to_string(seen) + " objects" : ""), ended.error());
+      co_return;
+    }
+  }
+
+  awaitable<k8s::result<void>> each_once(k8s::resource of, k8s::list_options how, const taker& take,
+                                         std::size_t& seen) {  // borrowed
+    const std::string name = of.plural;
     k8s::list_pages pages(api_, std::move(of), std::move(how));
     pages.allow(page_bytes);
-    std::size_t seen = 0;
     for (;;) {
       auto page = co_await pages.next();
-      if (!page) {
-        miss(name + (seen ? " after " + std::to_string(seen) + " objects" : ""), page.error());
-        co_return;
-      }
-      if (!*page) co_return;
+      if (!page) co_return page.error();
+      if (!*page) co_return k8s::result<void>();
       const json::array* items = k8s::items_of(**page);
       const std::size_t before = seen;
       for (std::size_t i = 0; items && i < items->size(); ++i, ++seen)

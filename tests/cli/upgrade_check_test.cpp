@@ -16,6 +16,7 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <string>
@@ -46,6 +47,7 @@ protected:
   k8s::sim::server front{l, {.at = {"home", 6443}, .tls = nullptr}};
   cluster_reading read;
   std::vector<finding> rows;
+  std::size_t left_out = 0;
   std::vector<std::string> told;
 
   UpgradeCheck() {
@@ -68,6 +70,7 @@ protected:
       read = co_await helm::upgrades::read_cluster(l, api, served, std::move(name), found,
                                                    std::move(how));
       rows = found.rows();
+      left_out = found.left_out();
       co_await api.stop();
       co_await front.stop();
     });
@@ -412,6 +415,120 @@ TEST_F(UpgradeCheck, NamesLivePoliciesWebhooksWithoutAServiceAndWhatTheServerCou
   // A list by the version that goes would be one of the requests that it looks for.
   EXPECT_EQ(std::ranges::count(asked, "/apis/policy/v1beta1/poddisruptionbudgets"), 0);
   EXPECT_TRUE(read.not_seen.empty());
+}
+
+TEST_F(UpgradeCheck, SaysThatItMayNotReadMetricsAndThatTheAnswerIsWholeWithoutThem) {
+  home.before = [](const k8s::sim::request& r) {
+    return r.path == "/metrics" ? std::nullopt : of_an_older_server(r);
+  };
+  home.access().authorize = [](const std::string&, const k8s::sim::request& r) {
+    return r.path != "/metrics";
+  };
+  look(25);
+  ASSERT_TRUE(not_seen("metrics")) << shown();
+  EXPECT_NE(not_seen("metrics")->why.find("cannot GET path \"/metrics\""), std::string::npos)
+      << not_seen("metrics")->why;
+  EXPECT_EQ(read.not_seen.size(), 1u) << shown();
+  EXPECT_TRUE(row("PodSecurityPolicy/strict")) << "the other sources say what they say";
+  EXPECT_FALSE(row("Requests/podsecuritypolicies"));
+  const auto r = report(25);
+  EXPECT_FALSE(r.is_partial());
+  const auto rows_shown = helm::upgrades::rows_of(r, app::output_format::text);
+  const std::string text = helm::upgrades::around(r, rows_shown).tail.text();
+  EXPECT_NE(text.find("prod: not looked at: metrics: "), std::string::npos) << text;
+  EXPECT_NE(text.find("(the answer is whole without it)"), std::string::npos) << text;
+  const json::object document = helm::upgrades::report_document(r, rows_shown);
+  const json::object& cluster = document.at("clusters").as_array()[0].as_object();
+  EXPECT_EQ(cluster.at("notLookedAt").as_array()[0].as_object().at("needed"), false);
+}
+
+/// An object whose manager still writes it by a version that 1.22 removed.
+std::string old_ingress(int i) {
+  return R"({"apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+    "metadata": {"namespace": "shop", "name": "web-)" +
+         std::to_string(i) + R"(", "managedFields": [
+      {"manager": "kubectl-client-side-apply", "operation": "Update", "fieldsType": "FieldsV1",
+       "apiVersion": "extensions/v1beta1", "time": "2021-01-01T00:00:00Z",
+       "fieldsV1": {"f:spec": {"f:defaultBackend": {}}}}]},
+    "spec": {"defaultBackend": {"service": {"name": "web", "port": {"number": 80}}}}})";
+}
+constexpr const char* ingresses = "/apis/networking.k8s.io/v1/ingresses";
+
+TEST_F(UpgradeCheck, AListWhoseVersionTheServerForgetsBeginsAgain) {
+  constexpr int objects = 1'200;
+  for (int i = 0; i < objects; ++i) put(old_ingress(i).c_str());
+  int pages = 0;
+  home.after = [&](const k8s::sim::request& r, k8s::sim::answer&) {
+    if (r.path != ingresses || ++pages != 2) return;
+    put(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later"}})");
+    home.compact();
+  };
+  look(25);
+  EXPECT_EQ(pages, 6) << "two, one that is refused, and all three again";
+  EXPECT_EQ(read.objects, std::size_t{objects}) << "what was read twice counts once";
+  EXPECT_EQ(rows.size(), std::size_t{objects});
+  EXPECT_FALSE(not_seen("ingresses"));
+  EXPECT_FALSE(report(25).is_partial());
+}
+
+TEST_F(UpgradeCheck, AListThatIsCutOffEachTimeIsToldOfAndTheAnswerIsPartial) {
+  for (int i = 0; i < 1'200; ++i) put(old_ingress(i).c_str());
+  int pages = 0;
+  home.after = [&](const k8s::sim::request& r, k8s::sim::answer&) {
+    if (r.path != ingresses || ++pages % 2 == 0) return;
+    home.put({{"apiVersion", "v1"},
+              {"kind", "Namespace"},
+              {"metadata", {{"name", "later-" + std::to_string(pages)}}}});
+    home.compact();
+  };
+  look(25);
+  EXPECT_EQ(pages, 6) << "it begins three times";
+  const unseen* cut = not_seen("ingresses after 500 objects");
+  ASSERT_TRUE(cut) << shown();
+  EXPECT_EQ(cut->is, unseen::weight::needed);
+  EXPECT_NE(cut->why.find("too old to display a consistent list"), std::string::npos) << cut->why;
+  EXPECT_EQ(rows.size(), 500u) << "what was seen is said all the same";
+  EXPECT_TRUE(report(25).is_partial());
+}
+
+std::size_t heap_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST_F(UpgradeCheck, OfTwoHundredThousandObjectsItHoldsOnePageAndALimitedNumberOfRows) {
+  constexpr int objects = 200'000, per_page = 500;
+  std::size_t most = 0;
+  const std::size_t rest = heap_in_use();
+  home.before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+    if (r.path != ingresses) return std::nullopt;
+    most = std::max(most, heap_in_use());
+    int from = 0;
+    for (const auto& [name, value] : r.query)
+      if (name == "continue") from = std::stoi(value);
+    const int end = from + per_page;
+    k8s::sim::answer a;
+    a.body = R"({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+                 "metadata": {"resourceVersion": "1", "continue": ")" +
+             (end < objects ? std::to_string(end) : std::string()) + R"("}, "items": [)";
+    for (int i = from; i < end; ++i) a.body += (i == from ? "" : ",") + old_ingress(i);
+    a.body += "]}";
+    return a;
+  };
+  look(25);
+  EXPECT_EQ(read.objects, std::size_t{objects});
+  EXPECT_EQ(told.size(), 20u) << "a line for each ten thousand";
+  EXPECT_EQ(told.back(), "prod: 200000 ingresses");
+  EXPECT_EQ(rows.size(), helm::removals::findings::most_rows);
+  EXPECT_EQ(left_out, std::size_t{objects} - helm::removals::findings::most_rows);
+  auto r = report(25);
+  r.left_out = left_out;
+  EXPECT_TRUE(r.is_partial());
+  const auto listed = helm::upgrades::rows_of(r, app::output_format::text);
+  const std::string text = helm::upgrades::around(r, listed).tail.text();
+  EXPECT_NE(text.find("and 195000 more that are not listed"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("on 1 of 1 cluster; the answer is partial\n")) << text;
+  EXPECT_LT(most, rest + (std::size_t{64} << 20));
 }
 
 TEST_F(UpgradeCheck, ReadsManyObjectsInPagesAndHoldsOneAtATime) {
