@@ -273,7 +273,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
   const bootc_node& any = now ? *now : *before;
   const k8s::node* node = nodes_.find({"", any.meta.name.str()});
   if (!node) return;
-  // Foreign objects and those that go concern whoever selects the node.
+  // Foreign objects and those that go concern each pool that selects the node.
   if (!before || !now || !(before->meta.owner == now->meta.owner)) wake_matching(node->meta.labels);
   const bool slot_moved = (before && before->in_slot()) != (now && now->in_slot());
   if (slot_moved && is_control_plane(*node)) reconsider();

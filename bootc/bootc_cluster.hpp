@@ -43,7 +43,7 @@ public:
     /// Where pull secrets are; empty: none is read.
     std::string operator_ns;
     /// Where the Lease of another operator would be, and under which name we hold ours; empty:
-    /// nobody is looked for.
+    /// no other is looked for.
     std::string lease_ns, identity;
     /// Of this process's pod, which no drain evicts; empty outside of a pod.
     std::string own_pod_uid;

@@ -16,7 +16,7 @@
 namespace compose {
 namespace {
 
-/// Packs put this program into pods of theirs: where nobody says which image has it, the process's
+/// Packs put this program into pods of theirs: where no flag says which image has it, the process's
 /// own does.
 pack_data::variable with_own_image(pack_data::variable v, std::function<std::string()> own_image) {
   if (!own_image) return v;
@@ -104,7 +104,7 @@ units::api api(pack_data::variable variable) {
   a.watches = "composed objects";
   a.loads = "the kinds that packs name";
   a.runs_on = units::api::place::both;
-  // It has no kind of its own at home, so it is there only where somebody names it: what the stock
+  // It has no kind of its own at home, so it is there only where --apis names it: what the stock
   // packs compose for may be another operator's business.
   a.where_served = true;
   a.lease = api_lease;

@@ -1,4 +1,4 @@
-// Which kinds are watched, and whom a change concerns. What is done for one parent is in
+// Which kinds are watched, and which parents a change concerns. What is done for one parent is in
 // compose_pass.cpp.
 #include "compose/compose_cluster.hpp"
 
@@ -22,10 +22,10 @@ namespace {
 /// What is missing is looked for again after that long, doubling: most clusters never serve it.
 constexpr reactor::nanoseconds look_for_missing = 30s, look_for_missing_most = 5min,
                                look_for_lost = 30s, look_for_complete = 100ms;
-/// So long the changes of objects that nobody has named may lie unread.
+/// So long the changes of objects that no parent has named may lie unread.
 constexpr reactor::nanoseconds lull = 500ms;
 
-/// Every pack that has the hook, in order, for whomever it applies.
+/// Every pack that has the hook, in order, for the objects it applies to.
 std::vector<std::shared_ptr<const policies::pack>> having_sync(const policies::host& packs) {
   std::vector<std::shared_ptr<const policies::pack>> all;
   for (const policies::pack_status& one : packs.status()) {
@@ -187,7 +187,7 @@ bool compose_cluster::is_parent(const object_name& id) const {
 }
 
 bool compose_cluster::pack_in_force::is_for(const kind_name& kind, const std::string& ns) const {
-  // What lies in no namespace is in nobody's list.
+  // What lies in no namespace is in no namespace's list.
   return std::ranges::find(about->parents, kind) != about->parents.end() &&
          (namespaces.empty() || ns.empty() ||
           std::ranges::find(namespaces, ns) != namespaces.end());
@@ -256,7 +256,7 @@ awaitable<k8s::result<k8s::resource>> compose_cluster::find_kind(kind_name k) {
   if (!*found) co_return missing;
   k8s::resource r = **found;
   if (watched(k) && !refused) co_return r;
-  // Whoever may not list it would make everything here Stale.
+  // Without the right to list it everything here would become Stale.
   k8s::list_options one;
   one.limit = 1;
   one.metadata_only = true;
@@ -279,7 +279,7 @@ awaitable<bool> compose_cluster::arrange() {
     bool any_parent = false;
     for (const auto* kinds : {&p.about->parents, &p.about->children, &p.about->related}) {
       const bool of_parents = kinds == &p.about->parents;
-      if (!of_parents && !any_parent) break;  // nobody asks for its children here
+      if (!of_parents && !any_parent) break;  // no parent asks for its children here
       for (const kind_name& k : *kinds) {
         if (!served.contains(k) && !missing.contains(k)) {
           auto found = co_await find_kind(k);
@@ -387,7 +387,7 @@ awaitable<void> compose_cluster::follow_data() {
       if (p.about->data_from.empty()) continue;
       auto files = co_await options_.data.of(*p.about, p.pack, pack_data::wants::newest);
       std::string now = digest_with_problem(*files);
-      // As the first parent has seen it, or nobody has yet.
+      // As the first parent has seen it, or none has yet.
       const auto [before, fresh] = data_digests_.try_emplace(p.about->pack, now);
       if (fresh || before->second == now) continue;
       before->second = std::move(now);
@@ -399,7 +399,7 @@ awaitable<void> compose_cluster::follow_data() {
   }
 }
 
-// ---------------------------------------------------------------- whom a change concerns
+// ---------------------------------------------------------------- which parents a change concerns
 
 void compose_cluster::look_at(const object_name& parent) {
   ++revision_;

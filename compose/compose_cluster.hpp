@@ -31,10 +31,11 @@ using reactor::awaitable;
 /// the packs in force name and that are served, asks the packs, and carries out what the planner
 /// says.
 /// Members  more than twenty, since a pass over a parent needs all of it: the packs and kinds that
-///          are watched, what is known of the parents, whom a change concerns, what people see.
-/// Files    compose_cluster.cpp: packs and kinds, whom a change concerns. compose_pass.cpp: one
-///          look at a parent, and what follows. compose_writes.cpp: the writes. compose_rows.cpp:
-///          what people and metrics see.
+///          are watched, what is known of the parents, which parents a change concerns, what people
+///          see.
+/// Files    compose_cluster.cpp: packs and kinds, which parents a change concerns.
+///          compose_pass.cpp: one look at a parent, and what follows. compose_writes.cpp: the
+///          writes. compose_rows.cpp: what people and metrics see.
 /// Lifetime engagement, house, data, rows and names outlive it; co_await stop() before destruction.
 class compose_cluster final : public units::part, private k8s::reconciler<object_name> {
 public:
@@ -69,7 +70,7 @@ private:
 
     bool is_for(const kind_name& kind, const std::string& ns) const;
   };
-  /// What is remembered of a parent between two passes; a restart learns it anew.
+  /// What is remembered of a parent between two passes; a restart learns it again.
   struct parent_state {
     std::string uid;
     std::vector<object_name> claims;  // children that its last answer asked for

@@ -191,7 +191,7 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_close
   if (parent->deleting && !policies::compose::is_kept_by_its_finalizer(*parent, *about))
     co_return out;
   if (!has_turn(*about)) {
-    // Its status is for whoever has the Lease to write.
+    // Its status is for the holder of the Lease to write.
     out->is = outlook::what::wait;
     out->plan.holds.push_back(
         {std::string(standing_by.code),
@@ -279,7 +279,7 @@ awaitable<void> compose_cluster::plan(std::shared_ptr<outlook> o) {
   o->plan = std::move(done->plan);
 }
 
-/// One question of one pack, written down where somebody keeps a record.
+/// One question of one pack, written down where a record is kept.
 awaitable<reactor::result<void>> compose_cluster::ask_hook(
     std::shared_ptr<outlook> o, std::string hook, std::vector<policies::argument> arguments,
     std::int64_t instructions, policies::judge accept) {
@@ -424,7 +424,7 @@ void compose_cluster::remember(const object_name& id, const outlook& o) {
     if (!q.name.empty()) named.insert({q.kind, q.ns, q.name});
   for (const auto& [one, there] : o.scene.live)
     if (there->controller_uid == state.uid) named.insert(one);
-  // Whoever else asks for the same learns of it, and of what is no longer asked for.
+  // Other parents that ask for the same learn of it, and of what is no longer asked for.
   std::set<object_name> woken;
   const auto others = [&](const object_name& one) {
     for (const object_name& other : concerns_.naming(one))

@@ -219,7 +219,7 @@ awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outloo
   std::string manager = id == o->scene.parent->id() ? std::string() : o->scene.about->manager;
   auto body = co_await fill_in(o, a);
   if (!body) co_return body.error();
-  // An apply makes what is not there and would change what somebody else has made since we looked:
+  // An apply makes what is not there and would change what another writer has made since we looked:
   // a version that no object has lets it make only.
   if (applied && creates) metadata_of(*body)["resourceVersion"] = version_of_none;
   if (a.what == action::kind::apply) {

@@ -202,7 +202,7 @@ awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
       at.plan.members, [](const member_plan& m) { return m.is == member_state::waiting; });
   if (!options_.packs || !p.spec_problem().empty()) co_return at;
   if (begins)
-    co_await ask_policy(at, asking::whom_it_lets_begin);
+    co_await ask_policy(at, asking::what_may_begin);
   else if (waits)
     co_await ask_policy(at, asking::what_signals_say);
   co_return at;

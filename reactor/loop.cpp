@@ -172,7 +172,7 @@ loop::loop(mode m, std::uint64_t seed)
 loop::~loop() {
   ending_ = true;
   if (real_) real_->join();
-  // As threads would: what was handed over is done, though nobody waits for it.
+  // As threads would: what was handed over is done, though no caller waits for it.
   while (!aside_.empty()) finish(aside_.begin()->first);
   later_.reset();
   timers_.on_next_changed = nullptr;
@@ -219,7 +219,7 @@ void loop::run() {
   nanoseconds unmeasured{0};
   turn::begin(this);
   while (!stopped_) {
-    // Asking without waiting costs a look at the kernel, so only where somebody has given way.
+    // Asking without waiting costs a look at the kernel, so only where a coroutine has given way.
     if ((later_->size() > 0 ? context_->poll_one() : context_->run_one()) == 0) {
       if (run_a_later_one()) continue;
       break;

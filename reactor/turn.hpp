@@ -29,14 +29,14 @@ public:
   static constexpr nanoseconds longest = 500us;
   static constexpr std::size_t most_bytes = 128 * 1024;
   static constexpr std::size_t most_steps = 500;
-  /// Who gave way runs when nobody else is ready, but never waits for more than so much work of the
-  /// others.
+  /// A task that gave way runs when no other is ready, but never waits for more than so much work
+  /// of the others.
   static constexpr nanoseconds most_ahead = 20ms;
   static constexpr std::size_t most_ahead_callbacks = 200;  // where time stands still
 
   /// One step was taken, with so many bytes.
   static void spend(std::size_t bytes = 0) noexcept;
-  /// The share is used up: whoever would go on now gives way or says "would block".
+  /// The share is used up: the task that would go on now gives way or says "would block".
   static bool is_over() noexcept;
   /// Which one of its thread it is; nothing outside a loop.
   static std::optional<std::uint64_t> number() noexcept;
@@ -46,8 +46,8 @@ public:
   /// then it gives way first.
   static bool begins_for(const std::shared_ptr<allowance>& peer) noexcept;
 
-  /// What nobody waits for and what touches nothing that others have, such as giving much memory
-  /// back, is done beside the loop; at once where there is none, or no memory to ask.
+  /// Work that no caller waits for and that touches nothing that others have, such as giving much
+  /// memory back, is done beside the loop; at once where there is none, or no memory to ask.
   template <class F, class... V>
     requires detached_job<F, V...>
   static void leave_to_a_worker(F f, V... values) noexcept {

@@ -21,7 +21,8 @@ namespace reactor {
 /// Keys that wait for work, each at most once.
 /// Runs     never the same key twice at once; a key added while it runs is run again afterwards.
 /// Requests a run answers every request made before it began, so it also drops a delay that was
-///          still pending: whoever wants a later look asks again during the run (requeue_after).
+///          still pending: a caller that wants a later look asks again during the run
+///          (requeue_after).
 /// Fairness groups take turns, keys of one group keep their order: one noisy cluster cannot starve
 /// the others.
 /// Limits   holds each key once; what bounds the number of keys bounds the queue. A key that was

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "app/api/api.hpp"
 #include "k8s/client/condition.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
 #include "releases/library.hpp"
 #include "releases/release.hpp"
-#include "app/api/api.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,7 +36,7 @@ bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int
                     reactor::wall_time now);
 
 /// The Releases at home: the library is kept like them, and each says by its conditions and events
-/// what is found about it. Status is written when it changes, and by nobody who only looks.
+/// what is found about it. Status is written when it changes, and never by commands that only look.
 /// Lifetime: the engagement and the library outlive it; co_await stop() before destruction.
 class home_releases final : public units::part, private k8s::reconciler<std::string> {
 public:

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "app/api/hold.hpp"
 #include "releases/rules/difference.hpp"
 #include "releases/rules/mapping.hpp"
-#include "app/api/hold.hpp"
 
 #include <optional>
 #include <string>
@@ -15,12 +15,12 @@ struct evidence {
   std::string pool, ref;
   bool settled = false;  // every node runs `ref`
   std::string at;        // the Release whose image `ref` is; empty: of none that is at home
-  std::string release;   // that it shall have; empty: nobody knows
+  std::string release;   // that it is to have; empty: not known
   std::string content;   // the hash of that Release's content, which a waiver quotes
   std::string consent_problem = {};  // what is wrong with the waivers at home
   // What `ref` was resolved to, and what it names by now where that is something else.
   std::string digest, moved_to;
-  std::string why_none;  // as a sentence, when nobody knows, or when it cannot be read
+  std::string why_none;  // as a sentence, when it is not known, or when it cannot be read
   std::string fault;     // of a policy that was asked; empty: none
   std::optional<policies::releases::map_answer> image;  // of `release`, for this pool
   /// What is found about the Release alone, after consent.

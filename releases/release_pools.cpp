@@ -26,7 +26,7 @@ using units::plan_row;
 
 namespace {
 
-constexpr std::size_t most_pools = 1'000;  // as whoever moves them
+constexpr std::size_t most_pools = 1'000;  // as the mover of pools has
 constexpr reactor::nanoseconds not_live_retry = 5s, policy_retry = 1min;
 constexpr reactor::nanoseconds patience_for_home = 10s, look_again_for_home = 50ms;
 constexpr std::string_view api_of_pools = "bootc", word_for_none = "unknown";
@@ -51,7 +51,7 @@ docs::pool_facts facts_of(const bootc::node_pool& p) {
   return f;
 }
 
-/// Every node runs what the pool asks for, as whoever moves them has said of this very pool.
+/// Every node runs what the pool asks for, as the mover of pools has said of this very pool.
 bool is_settled(const bootc::node_pool& p) {
   const k8s::condition* c =
       k8s::find_condition(p.status.conditions, bootc::pool_condition::up_to_date);
@@ -222,7 +222,7 @@ awaitable<void> release_pools::find_current(looking& at) {
   std::vector<std::string> candidates;
   const std::string noted(at.pool.meta.annotations.get(names::at));
   if (!noted.empty()) candidates.push_back(noted);
-  // Who opts in has been written by nobody yet, and who edits the image by hand leaves the note
+  // A pool that opts in has no note yet, and an edit of the image by hand leaves the note
   // behind.
   std::vector<std::shared_ptr<const book>> all = books.of(at.wanted.provider);
   for (auto b = all.rbegin(); b != all.rend(); ++b)
@@ -407,7 +407,7 @@ awaitable<k8s::result<k8s::next>> release_pools::reconcile(std::string pool) {
     auto written = co_await write(std::move(copy), o);
     if (!written) co_return written.error();
   }
-  // What home has is told by whoever reads it; a policy that failed tells nobody.
+  // What home has is told by its reader; a policy that failed tells nothing.
   if (o.hold && o.hold->code == units::hold_code::policy_fault.code)
     co_return k8s::requeue_after(policy_retry);
   if (!options_.home().live) co_return k8s::requeue_after(not_live_retry);

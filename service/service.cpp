@@ -477,8 +477,8 @@ reactor::awaitable<reactor::result<void>> service::start_fleet() {
                          "cannot look for kubeconfig Secrets at home: " + found.error().message() +
                              (forbidden ? advice : ""));
     if (forbidden) {
-      // Nobody asked for a fleet, and who may not even list its Secrets has none. Asking again
-      // would be refused again.
+      // No fleet was asked for, and an account that may not even list its Secrets has none. Asking
+      // again would be refused again.
       log_.warning("kubeconfig Secrets may not be listed: home itself is the fleet",
                    {{"namespace", options_.ns},
                     {"label", options_.label},

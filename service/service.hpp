@@ -42,7 +42,7 @@ struct named_connection {
 };
 
 struct service_options {
-  /// What it moves; nobody else in this folder knows what that is.
+  /// What it moves; no other file of this folder knows what that is.
   std::vector<units::api> apis = {};
   /// What packs may answer, also to APIs that do not run.
   policies::shared_hooks hooks = {};
@@ -65,7 +65,7 @@ struct service_options {
   /// Where packs come from that come before the stock ones, the first first: folders, and
   /// "configmap:[NAMESPACE/]NAME" of the home cluster, in the fleet's namespace unless one is said.
   std::vector<std::string> policies;
-  /// Somebody has run the packs' own tests already, and nobody edits them: a simulation starts
+  /// The packs' own tests have run already, and the packs are not edited: a simulation starts
   /// thousands of times.
   bool packs_are_tested = false;
   /// Packs that a service before this one has loaded.

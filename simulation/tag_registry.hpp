@@ -16,7 +16,7 @@ class loop;
 namespace simulation {
 
 /// A registry with one repository, the images of the simulation in it, and one tag that can be
-/// moved between them. Manifests alone, without TLS: nobody fetches an image here. Lifetime: the
+/// moved between them. Manifests alone, without TLS: no image is fetched here. Lifetime: the
 /// loop outlives it; co_await stop() before destruction.
 class tag_registry {
 public:
@@ -37,7 +37,7 @@ public:
   /// To the image that the demo rolls out.
   void move_on();
   void be(mood m) noexcept { mood_ = m; }
-  /// Nobody is answered any more who does not know this password; empty: everybody is.
+  /// Only requests with this password are answered from now on; empty: all are.
   void lock(std::string password) { password_ = std::move(password); }
   /// A `.dockerconfigjson` with that password for this registry.
   std::string docker_config(const std::string& password) const;

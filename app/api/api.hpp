@@ -67,10 +67,10 @@ struct house {
   k8s::fleet& fleet;
   mode does = mode::act;
   k8s::watch_limits limits = {};  // of its informers
-  /// For what is only a part of the API and has a Lease of its own; null: nobody takes turns.
+  /// For what is only a part of the API and has a Lease of its own; null: it has none.
   units::turns* turns = nullptr;
   verdicts shows = verdicts::of_packs_at_hand;
-  /// Ends the process with 1 and says why: what somebody asked it to do at its start cannot be
+  /// Ends the process with 1 and says why: what it was asked to do at its start cannot be
   /// done. Empty: the API goes on without.
   std::function<void(std::string why)> give_up = {};
   /// The image of this process's own pod, known before an API starts; empty outside of a pod, and
@@ -108,8 +108,8 @@ public:
   /// What is, what comes next and why each unit waits; in order of name. stop() waits for those
   /// under way.
   virtual awaitable<std::vector<plan_row>> overview();
-  /// Another number whenever an overview may say something else. None: nobody counts, so that who
-  /// follows must ask again.
+  /// Another number whenever an overview may say something else. None: there is no count, so that a
+  /// reader that follows must ask again.
   virtual std::optional<std::uint64_t> revision() const { return std::nullopt; }
   /// Adds to the cluster's entry of /clusters.
   virtual void describe(boost::json::object& entry) const;
@@ -123,7 +123,7 @@ public:
   virtual std::unique_ptr<part> on_cluster(k8s::engagement& on) = 0;
   /// The same at home, for an API that is there.
   virtual std::unique_ptr<part> at_home(k8s::engagement& on);
-  /// Whoever runs the process asks it to read its files again (SIGHUP). What cannot be read is
+  /// The operator asks the process to read its files again (SIGHUP). What cannot be read is
   /// said, and what was read before stays.
   virtual awaitable<void> reload();
 };
@@ -145,12 +145,12 @@ struct api {
   std::string remedy = {};               // what a person does about a missing kind
   std::string watches = {}, loads = {};  // "node pools", "node pools and nodes": in messages
   enum class place { clusters, home, both } runs_on = place::clusters;
-  /// Left out where home does not serve its home_kinds when the process starts, unless somebody
+  /// Left out where home does not serve its home_kinds when the process starts, unless --apis
   /// names it: who has no use for it sees nothing of it.
   bool where_served = false;
   /// Whether it acts under one name where the fleet has a cluster under several.
   k8s::cluster_api::names acts_under = k8s::cluster_api::names::one;
-  /// Its Lease, and the namespace of it where nobody names one.
+  /// Its Lease, and the namespace of it where no flag names one.
   std::string lease, lease_ns;
   std::function<std::unique_ptr<running_api>(const house&)> make;
   /// Starts what works beside the service on what strangers wrote; null: nothing. APIs that name

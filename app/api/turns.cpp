@@ -39,7 +39,7 @@ std::unique_ptr<turns::member> turns::take_part(std::string lease, std::function
 }
 
 void turns::tell(const std::string& lease) {
-  // Whoever is told only takes note: nobody comes or goes meanwhile.
+  // A listener only takes note: none is added or removed meanwhile.
   for (const member* one : leases_.at(lease).members) one->moved_();
 }
 

@@ -22,7 +22,7 @@ using reactor::awaitable;
 
 /// Leases beside those of the APIs: what is only a part of an API, such as a pack, names one of its
 /// own and acts only while this process holds it.
-/// Tried    as long as somebody takes part; after the last one it is released, within 2 s.
+/// Tried    as long as it has members; after the last one it is released, within 2 s.
 /// Lifetime loop and client outlive it, and it outlives its members; co_await stop() before
 ///          destruction, when all members are gone.
 class turns {

@@ -17,7 +17,7 @@ struct agent_step {
   bool publish = false;  // `status` differs from what the object shows
   bootc_node_status status;
   std::optional<host_command> command;  // after the status was published
-  bool cancel_stage = false;            // the running stage is for an image nobody wants any more
+  bool cancel_stage = false;            // its image is no longer wanted
   reactor::steady_time look_again = reactor::never;
 };
 
@@ -28,7 +28,7 @@ struct agent_step {
 /// does nothing more.
 class node_agent {
 public:
-  /// Of a host that nobody has looked at yet.
+  /// Of a host that was not looked at yet.
   node_agent() = default;
   explicit node_agent(host_traits traits) { on_traits(std::move(traits)); }
 
@@ -59,7 +59,7 @@ public:
     return traits_.progress && running_ && running_->action == host_action::stage;
   }
 
-  /// Whether the host has what it shall show to registries; empty = it has.
+  /// Whether the host has the login that it is to show to registries; empty = it has.
   void on_auth(std::string problem, reactor::steady_time now);
   bool may_try_auth(reactor::steady_time now) const noexcept { return !auth_backoff_.waits(now); }
 

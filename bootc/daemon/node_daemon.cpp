@@ -37,7 +37,7 @@ k8s::attention attention_for(const std::optional<bootc_node>& object) {
 
 /// Whether it is asked for something else. Most annotations are between the controller and people,
 /// and each look at an object costs a `bootc status` on the host.
-bool is_asked_anew(const bootc_node& before, const bootc_node& now) {
+bool is_asked_again(const bootc_node& before, const bootc_node& now) {
   return !(before.meta.uid == now.meta.uid) || before.spec != now.spec ||
          before.meta.generation != now.meta.generation ||
          before.annotation(names::stage) != now.annotation(names::stage) ||
@@ -87,7 +87,7 @@ node_daemon::node_daemon(reactor::loop& l, k8s::client& api, host& machine,
   // Our own status writes come back here too; reacting to them would bypass every backoff.
   informer_.on_change([this](const bootc_node* before, const bootc_node* now) {
     const bool ours = (before ? before : now)->meta.name == options_.node;
-    if (ours && (!before || !now || is_asked_anew(*before, *now))) wake_.set();
+    if (ours && (!before || !now || is_asked_again(*before, *now))) wake_.set();
   });
 }
 

@@ -37,7 +37,7 @@ constexpr unsigned most_doublings = 6;            // up to 320 s
 constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
 constexpr std::int64_t most_grace_seconds = 86'400 * 366;
 constexpr std::size_t most_finalizer_bytes = 512;
-/// A kubelet runs 110 unless told otherwise, and nobody tests more than 2,500.
+/// A kubelet runs 110 unless told otherwise, and Kubernetes is not tested with more than 2,500.
 constexpr std::size_t most_pods = 2'500, evictions_a_turn = 100;
 /// A second one finds pods that the scheduler bound while the Node was being cordoned.
 constexpr int most_rounds = 2;
@@ -103,7 +103,7 @@ struct drains::drain {
   std::string version;                                // of the list that named them
   std::map<std::string, std::string> ending;          // their names by uid
   std::set<std::string> staying;                      // uids of those that may
-  bool is_bare = false;                               // the last look showed nobody else
+  bool is_bare = false;                               // the last look showed no other pod
   std::optional<reactor::task_group::task_id> looks;  // while there are some
   reactor::waiters looked;
 };
@@ -118,7 +118,7 @@ struct drains::look_end {
 struct drains::question {
   explicit question(reactor::loop& l) : ended(l) {}
   reactor::event ended;
-  std::optional<k8s::result<bool>> answer;  // none: whoever asked was stopped
+  std::optional<k8s::result<bool>> answer;  // none: the caller was stopped
   reactor::steady_time counts_until = reactor::never;
 };
 

@@ -10,7 +10,7 @@ namespace bootc {
 
 /// Not what we note on it for others to read: no plan is made from that.
 bool is_news(const bootc_node& before, const bootc_node& now);
-/// Heartbeats, capacity and images change all the time and must wake nobody.
+/// Heartbeats, capacity and images change all the time and must wake no reader.
 bool is_news(const k8s::node& before, const k8s::node& now);
 /// Not the status that we wrote, where all that is new in it is there to be shown. What a later
 /// plan goes on from (the target, approvals, who waits for a policy) is.

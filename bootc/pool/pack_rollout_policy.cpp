@@ -89,7 +89,7 @@ reactor::awaitable<pack_rollout_policy::admitted> pack_rollout_policy::admit(
       continue;
     }
     if (may.drain.timeout.count() > 0) out.drain_timeouts[name] = may.drain.timeout;
-    // Nobody reads the input between two questions: the next one sees who was let through before
+    // The input is read at questions alone: the next one sees which units were let through before
     // it.
     input->units[at].slotted = true;
     start.push_back(name);
@@ -160,7 +160,7 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   auto said = co_await policies::plan_rollout(packs_, std::move(about), input, now);
   admitted let;
   if (said) let = co_await admit(*said, std::move(for_disruption), input, now);
-  // It is given back in pieces as well, unless somebody still looks at it.
+  // It is given back in pieces as well, unless a reader still has it.
   while (input.use_count() == 1 && input->units.size() > units_a_turn) {
     input->units.resize(input->units.size() - units_a_turn);
     co_await loop_.yield();

@@ -146,7 +146,7 @@ void tag_watcher::note(tag& t, registry::answer<std::string> answered) {
 
 awaitable<void> tag_watcher::stop() {
   if (!tasks_) co_return;
-  // Taken out first: who follows meanwhile begins anew.
+  // Taken out first: a follower that comes meanwhile begins again.
   const auto ending = std::exchange(tasks_, nullptr);
   tags_.clear();
   followed_.clear();

@@ -40,7 +40,7 @@ public:
   struct wish {
     registry::image_ref image;
     std::string ref;                                      // as it is written
-    std::shared_ptr<const registry::pull_secret> secret;  // null: nobody in particular
+    std::shared_ptr<const registry::pull_secret> secret;  // null: anonymous
     std::string known;                                    // what it is believed to name
     std::optional<reactor::wall_time> not_before;  // asked lately, by a process before this one
     std::function<void()> asked;  // called after each question, whatever came of it

@@ -2,10 +2,10 @@
 // they stay together.
 #include "compose/rules/planner.hpp"
 
-#include "formats/digest.hpp"
 #include "compose/rules/difference.hpp"
 #include "compose/rules/names.hpp"
 #include "compose/rules/text_blocks.hpp"
+#include "formats/digest.hpp"
 #include "reactor/plain/printable.hpp"
 
 #include <algorithm>
@@ -239,8 +239,8 @@ private:
     return found != o.annotations.end() && found->second == s_.about->manager;
   }
 
-  /// Which pods are its own is settled when it is made: nobody can take it over, so a younger
-  /// parent deletes it and the older one makes it anew.
+  /// Which pods are its own is settled when it is made: no other can take it over, so a younger
+  /// parent deletes it and the older one makes it again.
   static bool has_fixed_selector(const object& o) {
     const value* selector = o.spec.find("selector");
     return selector != nullptr && selector->find("matchLabels") != nullptr;
@@ -466,7 +466,7 @@ private:
   }
 
   /// The keys of a ConfigMap or a Secret, each for itself: own repairs them, add_keys leaves alone
-  /// what somebody edited.
+  /// what others edited.
   void change_keys(const child& c, const object& there, value body) {
     std::map<std::string, std::string> wrote;
     if (const auto noted = there.annotations.find(std::string(mark::wrote));
@@ -503,7 +503,8 @@ private:
       else
         data[key] = text;
     }
-    // A pair that lost its private half gets both anew; what was derived alone is derived again.
+    // A pair that lost its private half gets two new halves; what was derived alone is derived
+    // again.
     for (const auto& [key, ask] : c.asks) {
       const std::string there_now = digest_there(key);
       if (ask.from == asked_value::source::copy) {
@@ -709,7 +710,7 @@ private:
       std::get<value::object>(status.data)["isReady"] = false;
   }
 
-  /// Whether conditions that nobody states now stay.
+  /// Whether conditions that the answer does not state stay.
   enum class keep { these, others };
 
   void set_status(const value& wanted, const std::vector<stated_condition>& conditions,
@@ -773,7 +774,7 @@ private:
   const sync_answer& a_;
   const object& parent_;
   std::set<object_name> touched_;    // changed by this plan
-  std::set<object_name> untouched_;  // held, so not as they shall be
+  std::set<object_name> untouched_;  // held, so not as asked for
   sync_plan out_;
 };
 

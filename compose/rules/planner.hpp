@@ -103,7 +103,7 @@ struct scene {
 
 /// Parent, children as they are, the hook's answer and what we last wrote → what is to be done.
 /// Pure.
-/// Safety   for every answer: only declared kinds are touched; what belongs to somebody else is
+/// Safety   for every answer: only declared kinds are touched; what belongs to others is
 ///          not; nothing that was generated is generated again; only what is marked and owned is
 ///          deleted; after the actions the same answer plans none; the parent does not report
 ///          that it is ready (condition Ready, field isReady) while a child that should exist does

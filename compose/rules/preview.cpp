@@ -1,7 +1,7 @@
 #include "compose/rules/preview.hpp"
 
-#include "formats/digest.hpp"
 #include "compose/rules/difference.hpp"
+#include "formats/digest.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/time.hpp"
 
@@ -73,7 +73,7 @@ value owned_of(const value& o, const value& fields) {
 
 }  // namespace
 
-/// Another spec is another generation, so that nobody takes an old status for one of it.
+/// Another spec is another generation, so that an old status is not taken for one of it.
 void preview::renew_generation(value& o, objects_at before) const {
   if (before == objects_.end()) return;
   const value *was = before->second.find("spec"), *is = o.find("spec");

@@ -125,7 +125,7 @@ struct cluster_objects::impl {
 
   reactor::loop& loop;
   k8s::client& api;
-  k8s::discovery own;  // asked where nobody gave one
+  k8s::discovery own;  // asked where the caller gave none
   k8s::discovery& kinds;
   waits wait;
   std::function<void(std::string)> on_line;
@@ -588,7 +588,7 @@ awaitable<outcome<done>> cluster_objects::pod_logs(std::string ns, std::string s
 }
 
 /// A server says that a kind is established some moments before its discovery lists it. One that is
-/// missing at the end is for whoever needs it to tell.
+/// missing at the end is for the caller that needs it to tell.
 awaitable<void> cluster_objects::impl::discover(object_list definitions,
                                                 reactor::steady_time deadline) {
   kinds.forget();

@@ -80,7 +80,7 @@ public:
     return made;
   }
 
-  /// Values files; a changed state is an upgrade, and what waits after a failure is tried anew.
+  /// Values files; a changed state is an upgrade, and what waits after a failure is tried again.
   units::awaitable<void> reload() override {
     auto now = co_await read_again(house_, wanted_, "Tenants");
     if (!now) co_return;
@@ -100,7 +100,7 @@ private:
     return out;
   }
 
-  /// Why nobody can say how far the fleet is; empty when it is known, or was not for too long.
+  /// Why it is not known how far the fleet is; empty when it is known, or was not for too long.
   std::string not_known() {
     const std::vector<std::string> missing = unheard();
     if (house_.fleet.is_discovered() && missing.empty()) {
@@ -118,10 +118,10 @@ private:
 
   const std::vector<policies::rollout_cluster>& progress_of_all() {
     const reactor::steady_time now = house_.loop.now();
-    const std::string& shall_be = wanted_->release.fingerprint;
-    if (summary_.fingerprint == shall_be && now - summary_.at < summary_serves)
+    const std::string& wanted_now = wanted_->release.fingerprint;
+    if (summary_.fingerprint == wanted_now && now - summary_.at < summary_serves)
       return summary_.clusters;
-    summary_ = {shall_be, now, {}};
+    summary_ = {wanted_now, now, {}};
     std::vector<fleet_progress::seen> all;
     for (const k8s::cluster* c : house_.fleet.clusters()) {
       fleet_progress::seen& one = all.emplace_back();
@@ -130,14 +130,14 @@ private:
       one.was_reached = c->was_engaged();
       if (tenant_cluster* part = tenants_part(*c)) one.is = part->progress();
     }
-    summary_.clusters = last_known_.take(std::move(all), shall_be, now);
+    summary_.clusters = last_known_.take(std::move(all), wanted_now, now);
     return summary_.clusters;
   }
 
   units::awaitable<turn_answer> ask(turn_question q) {
     if (const k8s::cluster* c = house_.fleet.find(q.cluster)) q.cluster_labels = c->labels();
     const std::string_view wave = q.cluster_labels.get(names::wave);
-    const bool is_first = wave.empty() || wave == "0";  // whom no other cluster concerns
+    const bool is_first = wave.empty() || wave == "0";  // which waits for no other cluster
     std::string why = is_first ? std::string() : not_known();
     while (!why.empty() && house_.does == units::mode::look) {
       co_await house_.loop.sleep_for(std::chrono::milliseconds(50));
@@ -167,7 +167,7 @@ private:
   std::optional<reactor::steady_time> unknown_since_;
   fleet_progress last_known_;
   struct {
-    std::string fingerprint;  // of what shall be
+    std::string fingerprint;  // of what is wanted
     reactor::steady_time at{};
     std::vector<policies::rollout_cluster> clusters;
   } summary_;
@@ -224,7 +224,7 @@ units::api api(api_settings s) {
   a.watches = "Tenants";
   a.loads = "Tenants";
   a.acts_under = k8s::cluster_api::names::each;  // clusterRef may name any of them (tenants.md)
-  a.where_served = true;  // it has nothing at home, so somebody has to name it
+  a.where_served = true;                         // it has nothing at home, so --apis has to name it
   a.lease = names::lease;
   a.holds.assign(hold_code::of_tenants.begin(), hold_code::of_tenants.end());
   a.events.assign(tenant_event::table.begin(), tenant_event::table.end());

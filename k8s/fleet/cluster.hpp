@@ -35,7 +35,7 @@ struct cluster_options {
   string_map labels;  // of whatever named it: its kubeconfig Secret
   std::vector<cluster_api> apis;
   std::string identity = "windlass";  // who reports in its events
-  /// Whether somebody who may not read the UID of kube-system has that cluster. Home alone needs
+  /// Whether the cluster's account may not read the UID of kube-system. Home alone needs
   /// none: nothing is told apart by it there (tenants.md §13 grants it on clusters only).
   enum class uid { required, where_allowed } needs_uid = uid::required;
   /// The server answered and one of the APIs is complete there: the cluster is Live. Once per
@@ -43,8 +43,8 @@ struct cluster_options {
   std::function<void(cluster& c)> on_engaged;
   /// Each change of state, `before` being the old one.
   std::function<void(cluster& c, cluster_state before)> on_state;
-  /// It answers again after it was Unreachable or Unauthorized. Whoever queues work for it spreads
-  /// that over recovery_spread.
+  /// It answers again after it was Unreachable or Unauthorized. A caller that queues work for it
+  /// spreads that over recovery_spread.
   std::function<void(cluster& c)> on_recovered;
   /// The UID of its kube-system was read, and is another than before.
   std::function<void(const std::string& before)> on_uid;
@@ -76,7 +76,7 @@ public:
   cluster& operator=(const cluster&) = delete;
 
   void start();
-  /// From now on nobody hears of it and it has no metrics: it is being replaced or taken out.
+  /// From now on no listener hears of it and it has no metrics: it is being replaced or taken out.
   void forget_observers();
   /// Stops the APIs, newest first, then the connections.
   awaitable<void> stop();
@@ -162,7 +162,7 @@ private:
   awaitable<void> close(std::unique_ptr<engagement> leaving, std::function<void()> done);
   awaitable<void> wait_before_retry();
   cluster_state connection_state() const noexcept { return health_.state(); }
-  /// Waits until somebody answers.
+  /// Waits until the server answers.
   awaitable<void> connected();
   void look();
   awaitable<void> exchange(std::string event, std::optional<std::string> text,

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// How often is looked whether the views are current: what is Live and nobody acts upon seldom
+// How often is looked whether the views are current: what is Live and not acted upon seldom
 // becomes old.
 constexpr reactor::nanoseconds attended_interval = 1s, freshness_interval = 5s,
                                unattended_interval = 30s;

@@ -32,7 +32,7 @@ class discovery;
 class engagement;
 class informer_base;
 
-/// What somebody runs on a cluster (informers, a controller). Stopped before the client is.
+/// What runs on a cluster (informers, a controller). Stopped before the client is.
 class cluster_part {
 public:
   virtual ~cluster_part() = default;
@@ -74,7 +74,8 @@ public:
   /// last_error(), or while it is Syncing what it waits for. Never empty then.
   std::string says() const;
   reactor::wall_time since_wall() const noexcept;
-  /// It was Live once, or its kinds or rights are missing: whoever only looks need not wait for it.
+  /// It was Live once, or its kinds or rights are missing: a command that only looks need not wait
+  /// for it.
   bool is_settled() const noexcept { return is_settled_; }
 
   // What runs on a cluster needs these.

@@ -47,7 +47,7 @@ struct informer_settings {
   /// its definition changed, a watch that was open before still cuts new fields out of what it
   /// delivers, and then ends; the version is the same, so that no other watch brings them.
   bool lists_after_end = false;
-  /// How long what concerns nobody may lie unread: see matters(). Zero = not at all.
+  /// How long what concerns no reader may lie unread: see matters(). Zero = not at all.
   reactor::nanoseconds lull{0};
   /// Says failures and oddities, with the cluster's name among its fields.
   reactor::logger log;
@@ -90,9 +90,9 @@ public:
   const std::optional<fault>& last_error() const noexcept { return last_error_; }
   /// When the server last proved that this view of it is current.
   reactor::steady_time last_contact() const noexcept { return current_.at(); }
-  /// Whether somebody is about to act on what the store has. At first nobody is.
+  /// Whether a reader is about to act on what the store has. At first none is.
   void attend(attention how);
-  /// Somebody attends, and it was proved current as recently as is asked for then.
+  /// A reader is about to act, and it was proved current as recently as is asked for then.
   bool may_be_acted_upon() const noexcept;
   /// Nothing has proved it current for longer than watch_limits::stale_after(), or at rest nothing
   /// came for longer than silent_after().
@@ -100,10 +100,10 @@ public:
   /// Why what the store has is known not to be the truth; empty when nothing is known against it.
   /// While it says something is_synced() is false.
   const std::string& doubt() const noexcept { return doubt_; }
-  /// Said by a change handler: somebody is concerned by what it was told. Where nobody is by all
-  /// that came at once, and nobody attends, what comes next is read at the end of a lull, which is
-  /// the same moment for all: clusters on which much happens that nobody looks at wake the process
-  /// together, not one by one.
+  /// Said by a change handler: a reader is concerned by what it was told. Where none is by all
+  /// that came at once, and none is about to act, what comes next is read at the end of a lull,
+  /// which is the same moment for all: clusters on which much happens that no reader looks at wake
+  /// the process together, not one by one.
   void matters() noexcept { mattered_ = true; }
   /// Called at once when there is a doubt.
   void on_doubt(std::function<void()> f) { on_doubt_ = std::move(f); }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the informer's own files share; nobody else includes it.
+// What the informer's own files share; no other file includes it.
 
 #include "k8s/informer/informer.hpp"
 #include "reactor/http/client.hpp"
@@ -109,7 +109,7 @@ inline std::string older_than_shown(std::string_view version) {
          ", and had shown it at a newer one";
 }
 
-/// Overwrites what the shared parser still has of a Secret when whoever read it is done.
+/// Overwrites what the shared parser still has of a Secret when its reader is done.
 class informer_base::discretion {
 public:
   explicit discretion(const resource& of) noexcept

@@ -27,7 +27,7 @@ constexpr std::string_view one_name = "metadata.name=";
 void informer_base::attend(attention how) {
   if (std::exchange(attention_, how) == how || how == attention::none) return;
   attended_since_ = loop_.now();
-  // Its reader waits for as long as nobody cared.
+  // Its reader waits for as long as no reader cared.
   if (const auto stream = stream_.lock(); stream && stream->exchange) stream->exchange->hurry();
 }
 
@@ -279,8 +279,8 @@ void informer_base::note_named(std::string version, steady_time asked) {
   newest.asked = asked;
 }
 
-/// Asks about this very stream, over another connection: that the server answers somebody says
-/// nothing about it.
+/// Asks about this very stream, over another connection: that the server answers other requests
+/// says nothing about it.
 awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {
   const resource_version to = target_->version;
   auto answer = co_await find_missed(watch_.version(), to);

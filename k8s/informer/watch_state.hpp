@@ -35,7 +35,7 @@ struct watch_limits {
   reactor::nanoseconds backoff_most = 30s;
   reactor::nanoseconds stable_after = 30s;  // what lived this long makes the next failure the first
   // Asked of the server, random in between, so that not all streams of a fleet end together.
-  // As long as a server lets them live whom nobody says how long (--min-request-timeout).
+  // kube-apiserver's default for clients that name no timeout (--min-request-timeout).
   reactor::nanoseconds watch_shortest = 30min;
   reactor::nanoseconds watch_longest = 60min;
   reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once

@@ -54,7 +54,7 @@ std::string declared(const policies::hook& h) {
   return out + " },\n  ";
 }
 
-/// rollout.plan has more to say than nothing: it starts whoever may start.
+/// rollout.plan has more to say than nothing: it starts each unit that may start.
 constexpr std::string_view plan_body = R"lua(  local start, holds = {}, {}
   for _, unit in ipairs(units) do
     if unit.state == fleet.startable and not unit.slotted and not unit.degraded then

@@ -401,7 +401,7 @@ reactor::awaitable<call_outcome> sandbox::run(std::shared_ptr<sandbox> in, std::
     return with;
   };
   for (;;) {
-    // Who asks about hundreds of units gets answers that nobody waits for, one behind the other.
+    // A caller with hundreds of units gets answers that it does not wait for, one behind the other.
     if (!off_loop()) {
       if (reactor::turn::is_over()) co_await reactor::turn::give_way();
       reactor::turn::spend();

@@ -214,7 +214,7 @@ private:
     permit_.reset();
   }
 
-  /// At the end of the message the connection can serve somebody else; before it, nobody.
+  /// At the end of the message the connection can serve another request; before it, none.
   void finish() {
     if (!connection_) return;
     const bool reusable =

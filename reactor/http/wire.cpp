@@ -112,7 +112,7 @@ struct wire_parser::typed final : wire_parser::impl, bhttp::basic_parser<is_requ
       ec = bhttp::error::bad_transfer_encoding;
       return;
     }
-    if (in_trailer_) return;  // nobody here has a use for them
+    if (in_trailer_) return;  // not used here
     head.fields.add(std::string(view(name)), std::string(view(value)));
   }
   void on_header_impl(error_code&) override {

@@ -135,7 +135,7 @@ struct connection : std::enable_shared_from_this<connection> {
   void arm(side from) {
     direction& d = sent_by[from];
     if (d.timer != 0 || d.under_way.empty() || host_->how == memory_network::reach::stalled) return;
-    // Small enough to be kept without an allocation; whoever destroys this disarms it.
+    // Small enough to be kept without an allocation; destroying this disarms it.
     d.timer = loop_.timers().arm(d.under_way.front().when, [this, from] {
       const auto alive = shared_from_this();
       sent_by[from].timer = 0;
@@ -159,7 +159,7 @@ struct connection : std::enable_shared_from_this<connection> {
       if (faults.cut_chance > 0 && loop_.random().fraction() < faults.cut_chance) return cut();
       if (p.what == direction::piece::kind::end) {
         d.ended = true;
-      } else if (closed[other(from)]) {  // nobody there: the answer to the bytes is a reset
+      } else if (closed[other(from)]) {  // no reader: the answer to the bytes is a reset
         fail(from, asio::error::connection_reset, asio::error::broken_pipe);
         return;
       } else if (d.ready.empty()) {

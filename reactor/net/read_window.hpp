@@ -25,7 +25,7 @@ public:
 
 private:
   friend class read_window;
-  /// Ciphertext tells nobody anything.
+  /// Ciphertext holds no secret.
   void forget(std::size_t begin, std::size_t end) noexcept {
     if (content_ == content::text) wipe(bytes_.get() + begin, end - begin);
   }

@@ -96,7 +96,7 @@ public:
 
   result<std::optional<std::size_t>> try_read(std::span<char> into) override {
     if (auto code = not_usable()) return failed(code, "read from ");
-    // Whoever wants more waits for it like for anything else, which lets the others run.
+    // A reader that wants more waits for it like for anything else, which lets the others run.
     if (turn::is_over() || is_drained()) return std::optional<std::size_t>();
     for (;;) {
       const ssize_t n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
@@ -248,7 +248,7 @@ result<address_list> look_up(const std::string& host) {
   ::freeaddrinfo(found);
   if (addresses.empty())
     return make_fault(errc::not_found, "resolve " + host, "the name has no address");
-  // A name is somebody else's word; who means such an address writes it.
+  // A name is foreign text; a caller that means such an address writes it.
   std::erase_if(addresses, is_metadata_address);
   if (addresses.empty())
     return make_fault(errc::refused, "resolve " + host,

@@ -169,8 +169,8 @@ public:
   awaitable<result<void>> wait_readable() override {
     if (std::exchange(paused_, false)) return after_the_others();
     if (!wants_more_ || failed_) return at_once();
-    // Ahead of time, so that an idle stream needs no coroutine of its own; whoever reads before
-    // looks once for nothing.
+    // Ahead of time, so that an idle stream needs no coroutine of its own; a caller that reads
+    // before looks once for nothing.
     drained_ = false;
     return inner_->wait_readable();
   }
@@ -248,7 +248,7 @@ public:
   }
 
   /// The peer's certificates are here. What their keys would cost is looked at before any of them
-  /// is used, who they are for only where somebody asks.
+  /// is used, who they are for only where that is asked for.
   int shown(X509_STORE_CTX* store) {
     const STACK_OF(X509)* all = X509_STORE_CTX_get0_untrusted(store);
     if (sk_X509_num(all) > most_shown_certificates) {
@@ -450,7 +450,7 @@ private:
   wall_time verified_;                                 // when the peer's certificate was looked at
   std::unique_ptr<fault> transport_failure_, failed_;  // rarely there, so kept outside
   unsigned offered_sessions_ = 0;
-  bool name_expected_ = true;  // by whoever verifies; of a client
+  bool name_expected_ = true;  // by the side that verifies; of a client
   bool trying_ = false;        // to resume
   bool established_ = false;
   bool closed_ = false;

@@ -289,7 +289,7 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
   const auto spawned = spawn(std::move(r));
   if (!spawned) return failed(spawned.error().code);
   const pid_t pid = *spawned;
-  // Nobody else waits for our children, so the number cannot have been given to another process
+  // No other code waits for our children, so the number cannot have been given to another process
   // yet.
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) {

@@ -56,7 +56,7 @@ private:
   check_settings what_to_check() const;
   bool show_check(const check_outcome& outcome);
   reactor::awaitable<result<void>> check();
-  /// Until somebody ends it, or nobody reads on.
+  /// Until it is stopped, or its output is not read any more.
   reactor::awaitable<result<void>> follow();
   /// What a file beside the Releases says; nothing where there is none.
   template <class T>

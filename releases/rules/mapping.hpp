@@ -30,12 +30,12 @@ struct image_tools {
 };
 
 /// `release.map`: what is the OS image of these pools called?
-/// Asked    by `windlass release map`, and wherever an image follows from a Release.
-/// Failure  no image: whoever waits for one keeps what it has.
+/// Asked    by `windlass release map`, and where an image follows from a Release.
+/// Failure  no image: a pool that waits for one keeps what it has.
 struct map_question {
   std::shared_ptr<const document> release;
   std::vector<pool_facts> pools;  // none: one of the provider's default form
-  // the images that were built, where somebody knows
+  // the images that were built, where that is known
   std::optional<std::vector<std::string>> catalogue;
   // providerIntegration's, where a rule reads no Release
   std::map<std::string, std::string> values;

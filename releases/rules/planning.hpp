@@ -21,13 +21,13 @@ struct readiness_item {
   bool closed = false;
 };
 
-/// Where a draft stands, where it shall go, and who wants to do what with it. Empty: nothing is
+/// Where a draft stands, where it is to go, and who wants to do what with it. Empty: nothing is
 /// asked.
 struct stage_facts {
   std::string is, to;
   std::string action;     // version, pin, refresh
   std::string actor;      // "release-team"
-  double age_hours = -1;  // of the draft; below 0: nobody knows
+  double age_hours = -1;  // of the draft; below 0: not known
 };
 
 /// `release.gate`: may this Release become active?
@@ -41,7 +41,7 @@ struct gate_question {
 reactor::awaitable<reactor::result<diff_answer>> may_pass(
     host& packs, subject s, std::shared_ptr<const gate_question> question);
 
-/// Somebody wants an item at a version; `depends_on` replaces what it had when it is not empty.
+/// A request for an item at a version; `depends_on` replaces what it had when it is not empty.
 struct pick {
   std::string name, version;
   std::vector<std::string> depends_on;
@@ -111,7 +111,7 @@ reactor::awaitable<reactor::result<path_answer>> find_path(
 /// Failure  all of them, as they are.
 struct lifecycle_question {
   std::vector<std::shared_ptr<const document>> releases;  // of one provider
-  std::optional<std::vector<std::string>> in_use;         // names; nothing: nobody knows
+  std::optional<std::vector<std::string>> in_use;         // names; nothing: not known
 };
 struct lifecycle_row {
   std::string name, state, action, why;  // action: keep, deprecate, archive

@@ -36,7 +36,7 @@ struct step_row {
   std::string state;  // done, started, ready, blocked
   std::string why;
   std::vector<std::string> needs;
-  std::string since;           // when it became that, as the facts say it; empty: nobody knows
+  std::string since;           // when it became that, as the facts say it; empty: not known
   std::optional<double> days;  // from then to the document's `now`
   std::vector<step_input> inputs;
   std::string title, owner, pr, approval, evidence;  // as the document or the table says
@@ -74,7 +74,7 @@ struct train_answer {
   std::vector<std::string> order;        // plan: projects, each behind those it depends on
   std::vector<edge_row> edges;           // plan
   std::string next;           // plan: the release of the bundle that the next train may ride on
-  std::string earliest;       // plan: the day from which it may; empty: nobody knows
+  std::string earliest;       // plan: the day from which it may; empty: not known
   std::vector<retag> retags;  // promote
   std::vector<index_row> indexes;  // promote: over what has its new name then
   std::string retest;              // promote: skipped, required

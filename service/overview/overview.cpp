@@ -483,7 +483,7 @@ bool concerns(const units::row_problem& p, const units::unit* unit) {
   return !unit || p.unit.empty() || p.unit == unit->name;
 }
 
-/// Packs whose word holds somebody and that are not among those of whoever looks.
+/// Packs that hold a unit and are not among those of this command.
 std::vector<std::string> packs_elsewhere(const fleet_overview& f) {
   std::set<std::string> said;
   for (const cluster_overview& c : f.clusters)

@@ -589,11 +589,12 @@ void fleet_page::keep(made_document made) {
 }
 
 awaitable<reactor::result<web::site::text>> fleet_page::cluster_document(std::string name) {
-  const std::string nobody = "the fleet has no cluster \"" + reactor::printable(name, 300) + "\"";
+  const std::string not_there =
+      "the fleet has no cluster \"" + reactor::printable(name, 300) + "\"";
   shared_memory m;
   for (;;) {
     const auto known = clusters_.find(name);
-    if (known == clusters_.end()) co_return absent(nobody);
+    if (known == clusters_.end()) co_return absent(not_there);
     // What one reader has asked for, others who look at the same moment get as well.
     if (const web::site::text* made = made_before(name)) co_return *made;
     m = known->second;
@@ -604,7 +605,7 @@ awaitable<reactor::result<web::site::text>> fleet_page::cluster_document(std::st
   auto one = std::make_shared<cluster_overview>();
   {
     std::optional<cluster_overview> seen = co_await overview_now(service_, name);
-    if (!seen) co_return absent(nobody);
+    if (!seen) co_return absent(not_there);
     *one = std::move(*seen);
   }
   co_await show(*one, m);

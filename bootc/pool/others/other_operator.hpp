@@ -17,18 +17,19 @@ struct lease_record;
 namespace bootc {
 
 /// Whether another operator of this API works on a cluster, which shows in the Lease that they
-/// share by name. While somebody else keeps it renewed nothing is done there.
-/// Pace     the server is asked when somebody is about to act, and not again within `asked_every`.
+/// share by name. While another process renews it nothing is done there.
+/// Pace     the server is asked when the caller is about to act, and not again within
+///          `asked_every`.
 /// Time     a Lease counts as kept for as long as it says since this process saw it change: clocks
 ///          need not agree.
-/// Errors   without an answer what was known counts; without the right to ask nobody is known.
+/// Errors   without an answer what was known counts; without the right to ask no other is known.
 /// Lifetime loop and client outlive it.
 class other_operator {
 public:
   /// `identity`: under which this process holds Leases.
   other_operator(reactor::loop& l, k8s::client& api, std::string ns, std::string identity);
 
-  /// Who keeps it, as last known; empty = nobody else.
+  /// Its holder, as last known; empty = no other process.
   const std::string& known() const noexcept { return holder_; }
   /// The same, asked for when the last answer is too old to act upon.
   reactor::awaitable<void> look();

@@ -4,9 +4,9 @@
 
 namespace bootc {
 
-/// For who only looks and was given no packs: what whoever acts on a pool has said on it
+/// For a reader that was given no packs: what the service that acts on a pool has said on it
 /// (status.policyHolds) stands, since his packs may be others than those at hand. These are asked
-/// where nobody has said anything, and about what would be.
+/// where it has said nothing, and about what would be.
 /// Lifetime  the packs outlive it.
 class published_policy final : public rollout_policy {
 public:
@@ -17,7 +17,7 @@ private:
   rollout_policy& at_hand_;
 };
 
-/// The answer that the pool has published, to the same question; it lets nobody start.
+/// The answer that the pool has published, to the same question; it lets no node start.
 policy_answer answer_published(const policy_question& question);
 
 }  // namespace bootc

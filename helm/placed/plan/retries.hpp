@@ -34,20 +34,20 @@ inline constexpr nanoseconds operation_timeout = 180s, uninstall_timeout = 120s;
 /// No operation begins sooner than this after the newest record of a release that failed, whatever
 /// was asked for since, so that no mistake of ours or of a script fills a release's history.
 inline constexpr nanoseconds operation_floor = 5s;
-/// Whoever left a release pending this much longer than an operation may take is gone.
+/// A process that left a release pending this much longer than an operation may take is gone.
 inline constexpr nanoseconds abandoned_grace = 30s;
 /// A namespace that is going is looked at every 2 s for 90 s, then every 5 s.
 inline constexpr nanoseconds namespace_poll = 2s, namespace_patience = 90s;
 
 /// What an attempt was made for. A failure counts only against the same: a change of the object, of
-/// its cluster's Secret or of the settings begins anew, as do a cluster that answers again and a
+/// its cluster's Secret or of the settings begins again, as do a cluster that answers again and a
 /// person who asks for it.
 struct attempt_key {
   std::int64_t generation = 0;
   std::string fingerprint;       // what was to be installed
   std::string credentials;       // hash of the Secret
   std::uint64_t connection = 0;  // counts how often the cluster came back
-  std::string asked;             // by whom: the annotation names::retry
+  std::string asked;             // who asked: the annotation names::retry
   friend bool operator==(const attempt_key&, const attempt_key&) = default;
 };
 

@@ -210,7 +210,7 @@ void tenant_cluster::reconsider() {
 
 void tenant_cluster::recover() {
   ++revision_;
-  ++connection_;  // what failed while it was down is tried anew
+  ++connection_;  // what failed while it was down is tried again
   tenants_.objects().each([&](const tenant& t) {
     const auto spread = static_cast<std::uint64_t>(k8s::cluster::recovery_spread.count());
     const auto share = static_cast<std::int64_t>(on_.loop().random().next() % spread);

@@ -115,7 +115,7 @@ public:
   awaitable<outcome<tenant_preview>> preview(k8s::object_key key);
   /// The Tenant as it was seen last; null where it was not.
   const tenant* seen(const k8s::object_key& key) const { return tenants_.find(key); }
-  /// How far its Tenants are with what shall be everywhere, for the waves behind it. None: nobody
+  /// How far its Tenants are with what is wanted everywhere, for the waves behind it. None: it
   /// can reach it.
   std::optional<policies::rollout_cluster> progress();
   using keeper::idle;

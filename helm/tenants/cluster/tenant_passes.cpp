@@ -100,8 +100,8 @@ awaitable<k8s::result<tenant_cluster::gathered>> tenant_cluster::gather(key_type
     names::owner_reference who{std::string(names::tenant_kind), other.meta.key()};
     w.others.push_back({std::move(who), other.created});
   });
-  // For whom we made the namespace has it as long as that object is there, whatever cluster it is
-  // meant for by now.
+  // The object that we made the namespace for has it as long as that object is there, whatever
+  // cluster it is meant for by now.
   const auto named = names::read_owner(w.workspace.owner);
   if (named && named->kind == names::tenant_kind && named->key != key) {
     const auto is_named = [&](const claimant& c) { return c.who == *named; };
@@ -130,7 +130,7 @@ awaitable<bool> tenant_cluster::look_for_drift(key_type key, known_release relea
   const auto interval = options_.wanted()->all.check_interval;
   const auto due = reactor::nanoseconds(
       static_cast<std::int64_t>(early * static_cast<double>(interval.count())));
-  if (!m->drift_looked) {  // whoever starts has more urgent things to do
+  if (!m->drift_looked) {  // a start has more urgent things to do
     m->drift_looked = now;
     co_return false;
   }
@@ -221,7 +221,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, gathered g
   }
   std::optional<nanoseconds> again = p.again_in;
   if (again && *again == nanoseconds::max()) again.reset();
-  // Whoever works on it ends sooner than it counts as abandoned.
+  // A process that works on it ends sooner than it counts as abandoned.
   if (again && p.hold && p.hold->code == hold_code::release_pending.code)
     again = std::min(*again, wanted->all.check_interval);
   const bool skips = p.action == "skip";

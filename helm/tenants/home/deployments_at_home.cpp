@@ -314,7 +314,7 @@ void deployments_at_home::add_claimants(deployment_world& w, const visit& to) {
     names::owner_reference who{std::string(names::deployment_kind), other.meta.key()};
     w.others.push_back({std::move(who), other.created});
   });
-  // For whom we made the namespace has it as long as that object is there, wherever it goes by now
+  // The object that we made the namespace for has it while it exists, whatever its target is now
   // and whether or not we are let to see it.
   const auto named = names::read_owner(w.workspace.owner);
   if (!named || named->kind != names::deployment_kind || named->key == d.meta.key()) return;

@@ -107,7 +107,7 @@ private:
   void forgotten(const key_type& key) override;
   /// None while it is not known whether the region can be reached.
   std::optional<visit> visit_to(const k8s::object_key& secret);
-  /// Closes those that nobody goes to any more.
+  /// Closes those that are no object's target any more.
   std::vector<key_type> all_keys() const;
   /// An object goes there.
   bool is_named(const k8s::object_key& secret) const;

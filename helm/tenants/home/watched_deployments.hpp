@@ -19,7 +19,7 @@ class loop;
 
 namespace helm::tenants {
 
-/// The KryptonDeployments of home, or of the namespaces that somebody names: each of these has a
+/// The KryptonDeployments of home, or of the namespaces that are named: each of these has a
 /// stream of its own, so that a Role there is right enough.
 /// Lifetime co_await stop() before destruction; loop, client and engagement outlive it.
 class watched_deployments {

@@ -251,7 +251,7 @@ private:
     uninstall();
   }
 
-  /// It may have been elsewhere before, where nobody cleaned up yet.
+  /// It may have been elsewhere before, which is not cleaned up yet.
   void nothing_left() override {
     for (const former_region& f : w_.former) {
       if (f.target == out_.target || f.edge.is == edge_state::secret_missing) continue;

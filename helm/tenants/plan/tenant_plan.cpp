@@ -188,7 +188,7 @@ private:
     found.moved = std::move(moved);
     const std::string drift = found.text();
     if (found.any() && w_.on_drift == drift_mode::heal) return repair(drift);
-    // Whoever noted the fingerprint may have died before it said so.
+    // The process that noted the fingerprint may have died before it said so.
     if (found.moved.empty()) out_.applied_chart = w_.wanted.chart.text();
     if (found.any() && w_.on_drift == drift_mode::report) {
       if (w_.drift_told != drift) tell(tenant_event::drift_detected, drift);

@@ -193,7 +193,7 @@ tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
     });
   const happening_kind& kind = kind_of(turn.what);
   turning each(out, turn, now_is.meta.generation, now);
-  // How it became Ready stays said, so that a start that finds all as it shall be writes nothing.
+  // How it became Ready stays said, so that a start that finds all as wanted writes nothing.
   const k8s::condition* was =
       k8s::find_condition(out.conditions, type_of(condition_prefix::ready, turn.cluster));
   const bool is_said = turn.what == happening::no_change && was && was->is_true() &&

@@ -11,12 +11,12 @@
 
 namespace helm::tenants {
 
-/// How a Tenant stands to what shall be everywhere: settled is who is Ready or in Error with that,
+/// How a Tenant stands to what is wanted everywhere: settled is who is Ready or in Error with that,
 /// and with nothing older.
 struct standing {
   enum class kind : std::uint8_t { unsettled, ready, failed };
   kind is = kind::unsettled;
-  std::string fingerprint;     // of what shall be
+  std::string fingerprint;     // of what is wanted
   reactor::wall_time since{};  // when it became so
   /// It was looked at once at least, whosever it is.
   bool is_planned() const noexcept { return !fingerprint.empty(); }
@@ -29,7 +29,7 @@ struct standing {
 standing standing_after(const standing& before, std::string_view wanted, std::string_view noted,
                         const tenant_plan& p, reactor::wall_time now);
 
-/// The same as far as the object tells somebody who made no attempt of his own.
+/// The same as far as the object tells a process that made no attempt of its own.
 standing standing_seen(const tenant& t, std::string_view cluster, std::string_view wanted);
 
 /// All Tenants of a cluster together.

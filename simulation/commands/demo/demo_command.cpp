@@ -68,7 +68,7 @@ reactor::result<std::string> policies_folder(const demo_arguments& a, const std:
   return folder.string();
 }
 
-/// `own` is made when nobody names a folder; it goes with the run unless somebody wants to keep it.
+/// `own` is made when no folder is named; it goes with the run unless it is to be kept.
 reactor::result<std::string> work_folder(const demo_arguments& a,
                                          std::optional<reactor::private_folder>& own) {
   if (a.dir.empty()) {

@@ -42,7 +42,7 @@ trial made(const campaign& c, const std::string& policies, std::uint64_t seed,
   return t;
 }
 
-/// Of a run that nobody dares to try again in this process.
+/// Of a run that is not to be tried again in this process.
 failure as_it_is(trial bad, const trial_outcome& was) {
   failure f;
   f.seed = bad.seed;
@@ -90,7 +90,7 @@ campaign_outcome run(const campaign& c) {
   const auto certificates = reactor::tls_client_context({});
   out.trace = 0xcbf29ce484222325;
   const std::size_t jobs = std::max<std::size_t>(1, c.jobs);
-  std::deque<reactor::private_folder> editable;  // one that could not be made is edited by nobody
+  std::deque<reactor::private_folder> editable;  // one that could not be made is not edited
   for (std::size_t i = 0; i < jobs; ++i) editable.emplace_back("simulate");
   const auto trial_at = [&](std::size_t i, std::size_t worker) {
     return made(c, c.policies[i / c.seeds], c.first_seed + i % c.seeds, editable[worker]);

@@ -30,7 +30,7 @@ public:
 
   /// The same APIs, with what a service is told that is started now.
   virtual std::vector<units::api> with(std::vector<units::api> all) const = 0;
-  /// Everybody shall have the next version. Whether a service must be started again to know.
+  /// All get the next version. Whether a service must be started again to know.
   enum class known_by { objects, settings };
   virtual known_by roll_out() = 0;
 

@@ -59,7 +59,7 @@ bool receive(int from, std::string& into) {
   }
 }
 
-/// What a worker does until nobody asks any more.
+/// What a worker does until there are no more jobs.
 [[noreturn]] void serve(int socket, const std::function<std::string(std::size_t)>& work) {
   std::string asked;
   while (receive(socket, asked)) {

@@ -254,7 +254,7 @@ private:
 
   /// Before the good image, in some trials, one that two hosts of each cluster do not boot: they
   /// come back with the image before, or are away for an hour. A pool must stop, or take the others
-  /// back if it is told to. That nobody starts beside the two is for the invariants to say.
+  /// back if it is told to. That no other starts beside the two is for the invariants to say.
   reactor::awaitable<void> try_bad_image() {
     const bool falls_back = has(trouble::bad_images) && happens(bad_image_share);
     const bool stays_away = has(trouble::lost_reboots) && happens(lost_reboot_share);

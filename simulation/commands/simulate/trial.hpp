@@ -17,7 +17,7 @@ struct trial {
   simulation::fleet_plan fleet;
   /// Folder of packs that come before the stock ones; empty: none.
   std::string policies;
-  /// A folder of ours with a copy of them that policy swaps may edit; empty: nobody edits.
+  /// A folder of ours with a copy of them that policy swaps may edit; empty: no edits.
   std::string editable;
   std::uint64_t seed = 1;
   std::vector<units::api> apis;  // of the program
