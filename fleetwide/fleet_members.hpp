@@ -30,7 +30,7 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return pools_.doubt(); }
+  std::string sync_problem() const override { return pools_.sync_problem(); }
   void reconsider() override;
 
   const k8s::engagement& on() const noexcept override { return on_; }

@@ -2,7 +2,7 @@
 
 #include "reactor/backoff.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/this_coro.hpp>
@@ -93,8 +93,8 @@ public:
   /// The next key, which is running until done(). None once the queue is closed.
   awaitable<std::optional<Key>> get() {
     // Keys that are ready come without waiting, and their runs need not wait either.
-    if (turn::is_over()) co_await loop_.yield();
-    turn::spend();
+    if (loop_slice::is_over()) co_await loop_.yield();
+    loop_slice::spend();
     for (;;) {
       const auto cancellation = co_await asio::this_coro::cancellation_state;
       if (cancellation.cancelled() != asio::cancellation_type::none) {

@@ -38,7 +38,7 @@ bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int
 /// The Releases at home: the library is kept like them, and each says by its conditions and events
 /// what is found about it. Status is written when it changes, and never by commands that only look.
 /// Lifetime: the engagement and the library outlive it; co_await stop() before destruction.
-class home_releases final : public units::part, private k8s::reconciler<std::string> {
+class home_releases final : public units::cluster_controller, private k8s::reconciler<std::string> {
 public:
   struct options {
     units::mode does = units::mode::act;
@@ -53,7 +53,7 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return releases_.doubt(); }
+  std::string sync_problem() const override { return releases_.sync_problem(); }
   void reconsider() override { books_->reconsider(); }
   /// What is in the library changed, or what is said of it.
   void judge_again();

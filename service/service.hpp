@@ -2,7 +2,7 @@
 
 #include "app/api/api.hpp"
 #include "app/api/brake.hpp"
-#include "app/api/turns.hpp"
+#include "app/api/extra_leases.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
@@ -180,7 +180,7 @@ private:
   /// One API of this process, and whether it is on the clusters.
   struct running {
     const units::api* what = nullptr;
-    std::unique_ptr<units::turns> turns;  // where Leases are taken
+    std::unique_ptr<units::extra_leases> turns;  // where Leases are taken
     std::unique_ptr<units::running_api> works;
     std::unique_ptr<k8s::leader_election> election;
     reactor::gauge leads;

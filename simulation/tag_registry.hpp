@@ -21,7 +21,7 @@ namespace simulation {
 class tag_registry {
 public:
   /// What is wrong with it. lying: it sends other bytes than it says.
-  enum class mood { well, failing, throttling, lying };
+  enum class behaviour { well, failing, throttling, lying };
 
   explicit tag_registry(reactor::loop& l);
 
@@ -36,7 +36,7 @@ public:
   void move(std::string_view image) { named_ = image; }
   /// To the image that the demo rolls out.
   void move_on();
-  void be(mood m) noexcept { mood_ = m; }
+  void be(behaviour m) noexcept { behaviour_ = m; }
   /// Only requests with this password are answered from now on; empty: all are.
   void lock(std::string password) { password_ = std::move(password); }
   /// A `.dockerconfigjson` with that password for this registry.
@@ -49,7 +49,7 @@ private:
 
   std::unique_ptr<reactor::http::server> server_;
   std::string_view named_;
-  mood mood_ = mood::well;
+  behaviour behaviour_ = behaviour::well;
   std::string password_;
   std::size_t requests_ = 0;
 };

@@ -49,7 +49,7 @@ awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borro
     if (complete) co_return k8s::result<void>();
     if (auto refused = made.refusal()) co_return *std::move(refused);
     if (auto refused = on.refusal()) co_return *std::move(refused);
-    f.detail = made.doubt();
+    f.detail = made.sync_problem();
     f.code = k8s::errc::over_budget;
     f.doing = "watch " + says.watches;
     if (!f.detail.empty()) co_return f;
@@ -128,7 +128,7 @@ std::optional<speed_limit::wait> asked(speed_limit& speed, asking how, const std
 
 }  // namespace
 
-brake_question brake_on(const house& h, std::string api, const k8s::engagement& on) {
+brake_question brake_on(const api_environment& h, std::string api, const k8s::engagement& on) {
   return [brake = h.brake, speed = h.speed, &loop = h.loop, &metrics = h.metrics,
           api = std::move(api), &on](std::string_view unit, asking how) -> std::optional<stop> {
     if (brake && how != asking::overrides)

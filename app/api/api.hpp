@@ -56,10 +56,10 @@ enum class mode { act, look };
 /// on the object, that of the service at work, whose packs may be others.
 enum class verdicts { of_packs_at_hand, published };
 
-class turns;
+class extra_leases;
 
 /// What the process offers to an API; it outlives it.
-struct house {
+struct api_environment {
   reactor::loop& loop;
   reactor::logger log;
   reactor::metrics& metrics;  // series with a label "cluster" go with their cluster
@@ -68,7 +68,7 @@ struct house {
   mode does = mode::act;
   k8s::watch_limits limits = {};  // of its informers
   /// For what is only a part of the API and has a Lease of its own; null: it has none.
-  units::turns* turns = nullptr;
+  units::extra_leases* extra_leases = nullptr;
   verdicts shows = verdicts::of_packs_at_hand;
   /// Ends the process with 1 and says why: what it was asked to do at its start cannot be
   /// done. Empty: the API goes on without.
@@ -92,12 +92,12 @@ struct house {
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is
 /// Live, and attends to it while it acts.
-class part : public k8s::cluster_part {
+class cluster_controller : public k8s::cluster_controller {
 public:
   /// All views are complete. False when `deadline` came first.
   virtual awaitable<bool> synced(reactor::steady_time deadline) = 0;
   /// Why a view is known not to be the truth; empty when nothing is.
-  virtual std::string doubt() const { return {}; }
+  virtual std::string sync_problem() const { return {}; }
   /// What the server said where it does not let the part begin: the cluster is Forbidden then, for
   /// this API. None: nothing is refused.
   virtual std::optional<k8s::fault> refusal() const { return std::nullopt; }
@@ -152,7 +152,7 @@ struct api {
   k8s::cluster_api::names acts_under = k8s::cluster_api::names::one;
   /// Its Lease, and the namespace of it where no flag names one.
   std::string lease, lease_ns;
-  std::function<std::unique_ptr<running_api>(const house&)> make;
+  std::function<std::unique_ptr<running_api>(const api_environment&)> make;
   /// Starts what works beside the service on what strangers wrote; null: nothing. APIs that name
   /// the same function share one. The service stops it after them.
   std::unique_ptr<reactor::foreign_workers> (*workers)(reactor::loop&, reactor::metrics&,
@@ -200,9 +200,9 @@ using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
 
 /// For an API on one cluster, by the labels that the cluster has when it is asked: the brake, then
-/// the speed limit. Every writer of the API asks it before it begins anything. What the house
+/// the speed limit. Every writer of the API asks it before it begins anything. What the environment
 /// points to and the engagement outlive it.
-brake_question brake_on(const house& h, std::string api, const k8s::engagement& on);
+brake_question brake_on(const api_environment& h, std::string api, const k8s::engagement& on);
 
 /// Null while the API has nothing there.
 part* part_of(const k8s::engagement& e) noexcept;

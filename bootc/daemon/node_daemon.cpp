@@ -27,12 +27,12 @@ constexpr const char *inspection = "what the host can", *bootc_status = "bootc s
 /// Told to boot what it does not run yet: it acts as soon as it can, and must hear soon when that
 /// is taken back. Else a bookmark a minute does: thousands of nodes would ask their API server
 /// every ten seconds whether there is something new.
-k8s::attention attention_for(const std::optional<bootc_node>& object) {
-  if (!object || object->spec.desired_state != image_state::booted) return k8s::attention::none;
+k8s::freshness freshness_for(const std::optional<bootc_node>& object) {
+  if (!object || object->spec.desired_state != image_state::booted) return k8s::freshness::none;
   const auto& booted = object->status.booted;
   const bool arrived =
       booted && is_image(*booted, std::string(registry::digest_in(object->spec.desired_image)));
-  return arrived ? k8s::attention::none : k8s::attention::close;
+  return arrived ? k8s::freshness::none : k8s::freshness::close;
 }
 
 /// Whether it is asked for something else. Most annotations are between the controller and people,
@@ -128,7 +128,7 @@ awaitable<void> node_daemon::run() {
     const bool again = loop_.now() >= inspect_again_ && !agent_.busy() && !agent_.reboot_issued();
     if (!agent_.knows_host() || again) co_await inspect();
     auto object = current();
-    informer_.attend(attention_for(object));
+    informer_.set_freshness(freshness_for(object));
     agent_.on_object(object);
     if (object && agent_.knows_host() && !agent_.busy() && !agent_.reboot_issued()) {
       bootc_node_spec asked = object->spec;

@@ -8,7 +8,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -249,9 +249,9 @@ awaitable<drains_by_node> drains::progress(
       p.waits = waits_of(*d);
       out.emplace(node, std::move(p));
     }
-    if (++one == drains_.end() || !reactor::turn::is_over()) continue;
+    if (++one == drains_.end() || !reactor::loop_slice::is_over()) continue;
     const std::string next = one->first;
-    co_await reactor::turn::give_way();
+    co_await reactor::loop_slice::yield();
     one = drains_.lower_bound(next);
   }
   co_return out;

@@ -4,8 +4,8 @@
 #include "policies/disruption.hpp"
 #include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/reason.hpp"
-#include "reactor/turn.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -130,7 +130,8 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
     if (one.slotted) input->fleet.in_slots.push_back(one.name);
     input->units.push_back(std::move(one));
     u = unit();
-    if (input->units.size() % units_a_turn == 0 || reactor::turn::is_over()) co_await loop_.yield();
+    if (input->units.size() % units_a_turn == 0 || reactor::loop_slice::is_over())
+      co_await loop_.yield();
   }
   policies::subject about;
   about.api = "bootc";

@@ -27,8 +27,8 @@ struct policy_hold {
   std::string by = {};    // the pack and its version; empty: the one that answered for all
 };
 
-/// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds
-/// the free slots and never breaks a safety rule.
+/// What the policy said about the units of a pool. The planner takes it as a request: it never
+/// exceeds the free slots and never breaks a safety rule.
 struct policy_answer {
   enum class kind { none, given, failed };
   kind is = kind::none;                                   // none: no policy asked, name order

@@ -28,7 +28,7 @@ struct policy_question {
 /// The unit that moved last.
 const unit& last_moved(const std::vector<unit>& all);
 
-/// The one that answers it: the policy host, a fixed order in a test. Its answer is a wish; the
+/// The one that answers it: the policy host, a fixed order in a test. Its answer is a request; the
 /// planner clamps it.
 class rollout_policy {
 public:

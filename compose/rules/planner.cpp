@@ -47,7 +47,7 @@ value as_sent(const object& o) {
 
 class planner {
 public:
-  planner(const scene& s, const sync_answer& a) : s_(s), a_(a), parent_(*s.parent) {}
+  planner(const sync_input& s, const sync_answer& a) : s_(s), a_(a), parent_(*s.parent) {}
 
   sync_plan plan() {
     if (parent_.annotations.contains(std::string(mark::paused))) {
@@ -770,7 +770,7 @@ private:
         .asked = asked;
   }
 
-  const scene& s_;
+  const sync_input& s_;
   const sync_answer& a_;
   const object& parent_;
   std::set<object_name> touched_;    // changed by this plan
@@ -823,11 +823,11 @@ bool is_kept_by_its_finalizer(const object& parent, const declaration& about) {
   return !own.empty() && std::ranges::find(parent.finalizers, own) != parent.finalizers.end();
 }
 
-sync_plan plan_sync(const scene& s, const sync_answer& a) {
+sync_plan plan_sync(const sync_input& s, const sync_answer& a) {
   return planner(s, a).plan();
 }
 
-sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence,
+sync_plan plan_fault(const sync_input& s, std::string_view code, std::string_view sentence,
                      std::string_view released_by) {
   const sync_answer nothing;
   return planner(s, nothing).fault(code, sentence, released_by);

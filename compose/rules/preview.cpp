@@ -126,8 +126,8 @@ std::shared_ptr<const object> preview::see(const object_name& id) const {
   return std::make_shared<const object>(read_object(id.kind, found->second));
 }
 
-scene preview::look(const object_name& parent, reactor::wall_time now) const {
-  scene s;
+sync_input preview::look(const object_name& parent, reactor::wall_time now) const {
+  sync_input s;
   s.about = about_;
   s.parent = see(parent);
   for (const auto& [id, o] : objects_) {

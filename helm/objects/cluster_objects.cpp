@@ -11,9 +11,9 @@
 #include "k8s/client/discovery.hpp"
 #include "k8s/merge/merge_schema.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/entropy.hpp"
 #include "reactor/side_by_side.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/json/serialize.hpp>
 
@@ -257,7 +257,7 @@ awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
       out.push_back(std::move(*mapped));
     else
       problems.push_back(mapped.error().text);
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
   }
   if (!problems.empty()) co_return problem{joined(problems)};
   co_return out;

@@ -33,8 +33,8 @@ std::shared_ptr<const wanted_everywhere> wanted_by_default();
 /// On SIGHUP; a changed state is an upgrade. Null, and said, where a file cannot be read: the old
 /// values stay.
 reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
-    units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose);
-chart_supply::options supply_options(const units::house& h, const api_settings& s);
+    units::api_environment h, std::shared_ptr<const wanted_everywhere> was, std::string whose);
+chart_supply::options supply_options(const units::api_environment& h, const api_settings& s);
 /// Which build it is that runs Tenants or KryptonDeployments.
 void show_build(reactor::metrics& in);
 

@@ -126,9 +126,9 @@ public:
     return engagements_;
   }
   /// What the API of that name attached; null when there is none.
-  cluster_part* part(std::string_view api) const noexcept;
+  cluster_controller* part(std::string_view api) const noexcept;
   /// All its APIs are about to act; see engagement::attend.
-  void attend(attention how);
+  void set_freshness(freshness how);
   /// Asks for a new token of its own account there; `done` is not called when it leaves meanwhile.
   void renew_token(object_key account, std::chrono::seconds life,
                    std::function<void(result<issued_token>)> done);

@@ -5,8 +5,8 @@
 #include "k8s/informer/informer.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/secret.hpp"
-#include "reactor/turn.hpp"
 
 #include <cstring>
 #include <functional>
@@ -29,7 +29,7 @@ public:
   bool end(std::size_t bytes) {
     spent_ += loop_.now() - began_;
     bytes_ += bytes;
-    if (spent_ < reactor::turn::longest && bytes_ < longest_turn_bytes) return false;
+    if (spent_ < reactor::loop_slice::longest && bytes_ < longest_turn_bytes) return false;
     spent_ = {};
     bytes_ = 0;
     return true;

@@ -3,8 +3,8 @@
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/meta.hpp"
 #include "reactor/awaitable.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/time.hpp"
-#include "reactor/turn.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -56,9 +56,9 @@ public:
     for (auto w = writes_.begin(); w != writes_.end();) {
       const object_key key = (w++)->first;  // it may be forgotten
       if (is_of_use(key) && is_stale(key, view_of(key))) co_return true;
-      if (w == writes_.end() || !reactor::turn::is_over()) continue;
+      if (w == writes_.end() || !reactor::loop_slice::is_over()) continue;
       const object_key next = w->first;
-      co_await reactor::turn::give_way();
+      co_await reactor::loop_slice::yield();
       follow_history();
       w = writes_.lower_bound(next);
     }

@@ -66,11 +66,11 @@ struct watch_limits {
   store_budget budget;
   reactor::nanoseconds over_budget_retry = 60s;  // ±20 %; a list of that size is work for both
 
-  const freshness_limits& of(attention how) const noexcept {
-    return how == attention::close ? attended : unattended;
+  const freshness_limits& of(freshness how) const noexcept {
+    return how == freshness::close ? attended : unattended;
   }
   /// A view that nothing has proved current for so long is old.
-  reactor::nanoseconds stale_after(attention how) const {
+  reactor::nanoseconds stale_after(freshness how) const {
     return of(how).named_every + of(how).reached_in + probe_patience + 1s;
   }
   /// At rest, one of which nothing came for so long: its bookmarks are overdue, and it did not come

@@ -2,9 +2,9 @@
 
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/error.hpp>
@@ -162,8 +162,8 @@ private:
     if (broken_) co_return make_fault(errc::closed, "answer " + peer(), "the client is gone");
     broken_ = true;  // and stays so when this is cancelled half way
     reactor::stream& s = c_.w.stream();
-    const std::size_t sent = turn::is_over() ? 0 : s.try_write(bytes);
-    turn::spend(sent);
+    const std::size_t sent = loop_slice::is_over() ? 0 : s.try_write(bytes);
+    loop_slice::spend(sent);
     if (sent < bytes.size()) {
       s.expire_at(c_.loop_.now() + c_.options.write_timeout);
       c_.place->wait_for(waits_for::client, c_.loop_.now());

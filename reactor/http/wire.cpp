@@ -1,7 +1,7 @@
 #include "reactor/http/wire.hpp"
 
+#include "reactor/loop_slice.hpp"
 #include "reactor/per_thread.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -324,8 +324,8 @@ result<std::optional<std::size_t>> wire::try_fill() {
 }
 
 std::size_t wire::try_write(std::string_view bytes) {
-  const std::size_t sent = turn::is_over() ? 0 : stream_->try_write(bytes);
-  turn::spend(sent);
+  const std::size_t sent = loop_slice::is_over() ? 0 : stream_->try_write(bytes);
+  loop_slice::spend(sent);
   return sent;
 }
 

@@ -2,7 +2,7 @@
 
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/error.hpp>
@@ -226,7 +226,7 @@ public:
 
   awaitable<result<std::size_t>> read_some(std::span<char> into) override {
     for (;;) {
-      if (turn::is_over()) co_await turn::give_way();
+      if (loop_slice::is_over()) co_await loop_slice::yield();
       auto read = try_read(into);
       if (!read) co_return read.error();
       if (*read) co_return **read;
@@ -235,7 +235,7 @@ public:
   }
 
   awaitable<result<void>> wait_readable() override {
-    if (turn::is_over()) co_await turn::give_way();
+    if (loop_slice::is_over()) co_await loop_slice::yield();
     for (;;) {
       if (auto code = not_usable()) co_return make_fault(code, "read from " + peer_);
       const direction& d = incoming();
@@ -247,7 +247,7 @@ public:
 
   result<std::optional<std::size_t>> try_read(std::span<char> into) override {
     if (auto code = not_usable()) return make_fault(code, "read from " + peer_);
-    if (turn::is_over()) return std::optional<std::size_t>();
+    if (loop_slice::is_over()) return std::optional<std::size_t>();
     direction& d = incoming();
     if (const std::size_t n = std::min(into.size(), d.ready.size() - d.read_bytes); n > 0) {
       d.ready.copy(into.data(), n, d.read_bytes);
@@ -261,7 +261,7 @@ public:
           d.ready.clear();
       }
       d.writable.wake_all();
-      turn::spend(n);
+      loop_slice::spend(n);
       return std::optional<std::size_t>(n);
     }
     if (d.ended) return std::optional<std::size_t>(0);

@@ -3,10 +3,10 @@
 #include "reactor/net/tls.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/net/read_window.hpp"
 #include "reactor/net/tls_context.hpp"
 #include "reactor/per_thread.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/asio/error.hpp>
 #include <openssl/err.h>
@@ -147,7 +147,7 @@ public:
         co_return result<void>();
       }
       if (std::exchange(paused_, false)) {
-        co_await turn::give_way();
+        co_await loop_slice::yield();
         continue;
       }
       auto readable = co_await inner_->wait_readable();
@@ -309,7 +309,7 @@ private:
 
   static awaitable<result<void>> at_once() { co_return result<void>(); }
   static awaitable<result<void>> after_the_others() {
-    co_await turn::give_way();
+    co_await loop_slice::yield();
     co_return result<void>();
   }
 
@@ -352,8 +352,8 @@ private:
   /// Sends what OpenSSL has put out. Nothing of it is lost when reading adds more meanwhile.
   awaitable<result<void>> flush() {
     std::string sending = std::exchange(out_, {});
-    const std::size_t sent = turn::is_over() ? 0 : inner_->try_write(sending);
-    turn::spend(sent);
+    const std::size_t sent = loop_slice::is_over() ? 0 : inner_->try_write(sending);
+    loop_slice::spend(sent);
     if (sent < sending.size()) {
       writing_ = true;  // and stays so when this is cancelled: what follows would not be understood
       auto written = co_await inner_->write_all(std::span<const char>(sending).subspan(sent));
@@ -396,7 +396,7 @@ private:
   int take(BIO* bio, char* into, int n) {
     BIO_clear_retry_flags(bio);
     // A record costs what it costs, also one without data: between two of them others may run.
-    if (turn::is_over()) {
+    if (loop_slice::is_over()) {
       paused_ = true;
       BIO_set_retry_read(bio);
       return -1;

@@ -46,7 +46,7 @@ public:
   reactor::awaitable<void> follow();
   reactor::awaitable<void> stop();
   /// There is a follower from now on.
-  void hurry() { wanted_.wake_all(); }
+  void wake() { wanted_.wake_all(); }
   std::function<bool()> is_followed;
   /// Whether a reader had to log in, so that it can log out.
   enum class door { open, asks_token } entered_by = door::open;
@@ -87,19 +87,19 @@ private:
 
   using shared_memory = std::shared_ptr<memory>;
   /// For as long as it lives no other look at the cluster begins.
-  class attention {
+  class look_guard {
   public:
-    attention(fleet_page& page, shared_memory m) : page_(page), of_(std::move(m)) {
+    look_guard(fleet_page& page, shared_memory m) : page_(page), of_(std::move(m)) {
       of_->busy = true;
       ++page_.looking_;
     }
-    ~attention() {
+    ~look_guard() {
       of_->busy = false;
       --page_.looking_;
       page_.free_.wake_all();
     }
-    attention(const attention&) = delete;
-    attention& operator=(const attention&) = delete;
+    look_guard(const look_guard&) = delete;
+    look_guard& operator=(const look_guard&) = delete;
 
   private:
     fleet_page& page_;

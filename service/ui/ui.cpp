@@ -24,7 +24,7 @@ ui::ui(reactor::loop& l, service& of, web::site_options options, reactor::logger
       tasks_(l) {
   page_.is_followed = [this] { return site_.readers() > 0; };
   if (!options_.token_file.empty()) page_.entered_by = fleet_page::door::asks_token;
-  site_.on_reader = [this] { page_.hurry(); };
+  site_.on_reader = [this] { page_.wake(); };
 }
 
 awaitable<reactor::result<void>> ui::start() {

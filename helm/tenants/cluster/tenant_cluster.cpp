@@ -76,7 +76,7 @@ tenant_cluster::keeper::options tenant_cluster::keeper_of(const options& o,
                .namespace_made = log_line::namespace_made,
                .namespace_created = tenant_event::workspace_created,
                .record_doubted = tenant_event::not_noted,
-               .failed = setback::operation};
+               .failed = retry_cause::operation};
   out.kind = tenant_resource();
   out.finalizer = names::cleanup;
   set_common_options(out, o, log);
@@ -320,12 +320,12 @@ void tenant_cluster::log(reactor::log_level level, std::string_view line, const 
     to.write(level, line, {{"why", why}});
 }
 
-awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, happening what,
+awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, transition what,
                                                     std::string message, std::string applied_chart,
                                                     std::optional<k8s::condition> plan) {
   const auto wanted = options_.wanted();
   const std::string cluster = on_.on().name();
-  turn_of_events turn;
+  status_change turn;
   turn.cluster = cluster;
   turn.what = what;
   turn.message = message;

@@ -64,13 +64,13 @@ std::optional<policies::rollout_cluster> tenant_cluster::progress() {
       if (t.meta.deleting()) return;
       if (options_.does == units::mode::look) {
         if (concern_of(t, world_of(t)) == concern::ours)
-          summed_.is.add(standing_seen(t, cluster, wanted_now));
+          summed_.is.add(wave_state_seen(t, cluster, wanted_now));
         return;
       }
       const auto known = known_.find(t.meta.key());
       const memory* m = known == known_.end() ? nullptr : &known->second;
       if (m && m->stands.is_planned() && !m->last) return;  // another cluster's, or another name's
-      summed_.is.add(m && m->stands.fingerprint == wanted_now ? m->stands : standing());
+      summed_.is.add(m && m->stands.fingerprint == wanted_now ? m->stands : wave_state());
     });
   }
   const wave_progress& is = summed_.is;

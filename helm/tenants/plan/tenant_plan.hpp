@@ -33,7 +33,7 @@ struct tenant_world : placement_facts {
 };
 
 struct tenant_plan : placement_plan {
-  std::optional<happening> is;      // for the conditions, where it says something already
+  std::optional<transition> is;     // for the conditions, where it says something already
   std::string message;              // of these
   std::string applied_chart;        // of the status: what is installed, where that is certain
   std::optional<units::hold> hold;  // why it waits; none = it does not

@@ -2,9 +2,9 @@
 
 #include "reactor/net/tls.hpp"
 #include "reactor/system/private_folder.hpp"
-#include "simulation/commands/simulate/crew.hpp"
 #include "simulation/commands/simulate/edits.hpp"
 #include "simulation/commands/simulate/outcome_text.hpp"
+#include "simulation/commands/simulate/workers.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -131,7 +131,7 @@ campaign_outcome run(const campaign& c) {
   if (jobs == 1) {
     for (std::size_t i = 0; i < all; ++i) count(i, run(trial_at(i, 0)));
   } else {
-    crew together;
+    workers together;
     together.jobs = jobs;
     together.count = all;
     together.work = [&](std::size_t worker, std::size_t i) {

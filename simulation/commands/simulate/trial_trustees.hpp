@@ -3,7 +3,7 @@
 #include "reactor/plain/entropy.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/timer_queue.hpp"
-#include "simulation/commands/simulate/companion.hpp"
+#include "simulation/commands/simulate/workload.hpp"
 #include "simulation/fleet_file.hpp"
 #include "simulation/mounted_catalogue.hpp"
 #include "simulation/node_world.hpp"
@@ -24,7 +24,7 @@ namespace cli::simulate {
 /// The instances of Trustee of a trial's fleet: on each cluster some of several releases, and one
 /// that wants the names of another; a player that runs their Deployments, the catalogue of
 /// releases, and people who edit what is theirs.
-class trial_trustees final : public companion {
+class trial_trustees final : public workload {
 public:
   trial_trustees(reactor::loop& l, simulation::node_world& world,
                  const simulation::fleet_plan& fleet);
