@@ -27,6 +27,7 @@ namespace bootc {
 
 /// What the OS rollouts of one cluster need: three informers, the reconciler of its pools, the
 /// drains, and the waves in which its daemons are upgraded.
+/// Members  more than twenty: each is a part that stands by itself, and this is where they meet.
 /// Lifetime: loop and client outlive it; co_await stop() before destruction.
 class bootc_cluster final : public units::cluster_controller {
 public:

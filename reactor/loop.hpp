@@ -45,6 +45,7 @@ struct loop_health {
 /// Real       the machine's clocks, the kernel's entropy, TCP.
 /// Simulated  virtual time that jumps to the next timer when nothing is left to do, seeded entropy,
 ///            in-memory pipes.
+/// Members    more than twenty: the seams, and what the one thread is at the moment.
 /// Lifetime   outlives everything that was given a reference to it.
 class loop {
 public:

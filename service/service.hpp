@@ -99,6 +99,7 @@ struct service_options {
 
 /// The running product: policies, home, the fleet, the APIs on all of them, and what people and
 /// Prometheus ask. `run`, `status`, `plan`, `explain`, the demo and the simulation all are this.
+/// Members  more than twenty: the parts of the process, made in this order and stopped backwards.
 /// APIs     each runs while it holds its Lease, on every cluster and at home as it wishes. One that
 ///          loses its Lease is stopped everywhere, the others go on; it starts again with its
 ///          Lease.

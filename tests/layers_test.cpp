@@ -8,8 +8,10 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -301,6 +303,67 @@ TEST(Layers, AFileOfMoreThan500LinesBeginsWithTheSentenceThatSaysWhyItIsOneIdea)
   for (const auto& entry : fs::recursive_directory_iterator(root / "tests"))
     if (const auto e = entry.path().extension(); e == ".cpp" || e == ".hpp")
       look(fs::relative(entry.path(), root).generic_string(), entry.path());
+}
+
+/// "path:line: name: count" of each class with more than 20 data members (their names end in "_")
+/// whose comment has no paragraph "Members", which says why.
+std::vector<std::string> large_classes_in(const std::string& path, std::istream& text) {
+  static const std::regex head(R"(^\s*class (\w+)[^;]*$)"), member(R"(\b[a-z]\w*_(?=[;,]))"),
+      noise(R"(\s*//.*|"(\\.|[^"\\])*"|'(\\.|[^'\\])')"), initial(R"(\{[^{}]*\}| = [^,;]*)");
+  struct open_class {
+    std::string name;
+    int line, depth, members;
+    bool is_explained, is_entered;
+  };
+  std::vector<std::string> found;
+  std::vector<open_class> open;
+  bool explains = false;
+  int depth = 0, number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    if (line.find("/// Members ") != line.npos) explains = true;
+    const std::string code = std::regex_replace(line, noise, "");
+    if (code.find_first_not_of(' ') == code.npos) continue;
+    std::smatch m;
+    if (std::regex_match(code, m, head) && code.find("enum ") == code.npos)
+      open.push_back({m[1], number, depth + 1, 0, explains, false});
+    explains = false;
+    if (!open.empty() && open.back().is_entered && depth == open.back().depth &&
+        code.ends_with(';')) {
+      const std::string names = std::regex_replace(code, initial, "");
+      open.back().members += static_cast<int>(
+          std::distance(std::sregex_iterator(names.begin(), names.end(), member), {}));
+    }
+    for (const char c : code) {
+      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+      if (!open.empty() && depth == open.back().depth) open.back().is_entered = true;
+      if (open.empty() || !open.back().is_entered || depth >= open.back().depth) continue;
+      const open_class& done = open.back();
+      if (done.members > 20 && !done.is_explained)
+        found.push_back(path + ":" + std::to_string(done.line) + ": " + done.name + ": " +
+                        std::to_string(done.members));
+      open.pop_back();
+    }
+  }
+  return found;
+}
+
+TEST(Layers, AClassOfMoreThan20DataMembersSaysWhy) {
+  each_file([&](const std::string& path, const fs::path& file) {
+    if (path.starts_with("bench/")) return;
+    std::ifstream text(file);
+    for (const std::string& large : large_classes_in(path, text)) ADD_FAILURE() << large;
+  });
+}
+
+TEST(Layers, DataMembersAreCounted) {
+  std::string text = "class one final : public base {\n  int call() const { return a_; }\n";
+  for (int i = 0; i < 20; ++i) text += "  part p" + std::to_string(i) + "_{other_, b_};  // c_;\n";
+  std::istringstream few(text + "};\n"), many(text + "  bool a_ = false, b_;\n};\n"),
+      explained("/// Members  for a reason.\n" + text + "  bool a_ = false, b_;\n};\n");
+  EXPECT_EQ(large_classes_in("x.hpp", few), std::vector<std::string>{});
+  EXPECT_EQ(large_classes_in("x.hpp", many), std::vector<std::string>{"x.hpp:1: one: 22"});
+  EXPECT_EQ(large_classes_in("x.hpp", explained), std::vector<std::string>{});
 }
 
 /// Who plays a fleet, or measures: the only ones that may include each other.

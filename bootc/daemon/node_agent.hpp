@@ -24,6 +24,8 @@ struct agent_step {
 /// The node daemon's mind: it is told what was asked, what the host reports and how its commands
 /// ended, and answers what to publish and what to run. No I/O, no clock.
 /// Shape  each input, then decide(). At most one command is out; its end is reported with ended().
+/// Members more than twenty: what failed, since when and with which image is kept for each of its
+///        five commands, and decide() weighs them against each other.
 /// Safety reboots only into the image that was asked for and approved; after a reboot was issued it
 /// does nothing more.
 class node_agent {

@@ -60,6 +60,7 @@ struct cluster_options {
 };
 
 /// One API server: client, discovery, events, the APIs that run on it, and its health.
+/// Members   more than twenty: the parts of a connection, and what is shown of it at the moment.
 /// Engaging  GET /version (5 s) → UID of kube-system → what it serves → each API for itself → Live;
 ///           any failure waits 1 s doubling to 60 s, ±20 %, and begins again, for ever (tenants.md
 ///           §3.4).

@@ -65,6 +65,8 @@ informer_options only(resource collection, const object_key& key, const watch_li
                       const reactor::logger& log);
 
 /// Everything of an informer that does not depend on its view.
+/// Members  more than twenty: list, watch, silence and coalescing look at the same moments of one
+///          stream; what is decided apart from it is in watch_state and currency.
 class informer_base {
 public:
   virtual ~informer_base();

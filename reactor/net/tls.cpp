@@ -84,6 +84,8 @@ struct resumption_access {
 
 namespace {
 
+/// Members  more than twenty: the two directions of one stream, each of which may wait, end or fail
+///          by itself.
 class openssl_stream final : public tls_stream {
 public:
   enum class role { client, server };

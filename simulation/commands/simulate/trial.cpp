@@ -66,6 +66,8 @@ std::size_t slots_of(const simulation::fleet_cluster& c) {
   return c.max_unavailable.ends_with('%') ? (n * c.nodes + 99) / 100 : n;
 }
 
+/// A trial as it runs.
+/// Members  more than twenty: the world, the service in it, what disturbs both and who judges them.
 class running_trial {
 public:
   explicit running_trial(trial t)
