@@ -120,9 +120,9 @@ class running_api {
 public:
   virtual ~running_api() = default;
   /// On a cluster of the fleet that serves its kinds: started, not yet complete.
-  virtual std::unique_ptr<part> on_cluster(k8s::engagement& on) = 0;
+  virtual std::unique_ptr<cluster_controller> on_cluster(k8s::engagement& on) = 0;
   /// The same at home, for an API that is there.
-  virtual std::unique_ptr<part> at_home(k8s::engagement& on);
+  virtual std::unique_ptr<cluster_controller> at_home(k8s::engagement& on);
   /// The operator asks the process to read its files again (SIGHUP). What cannot be read is
   /// said, and what was read before stays.
   virtual awaitable<void> reload();
@@ -193,7 +193,7 @@ policies::shared_hooks hooks_of(const std::vector<api>& all);
 /// The one of that name, which must be there.
 api& named(std::vector<api>& all, std::string_view name);
 
-using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
+using part_maker = std::function<std::unique_ptr<cluster_controller>(k8s::engagement& on)>;
 
 /// The API for k8s::cluster::engage: its kinds are looked for, its part is made once and waited
 /// for.
@@ -205,6 +205,6 @@ k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, par
 brake_question brake_on(const api_environment& h, std::string api, const k8s::engagement& on);
 
 /// Null while the API has nothing there.
-part* part_of(const k8s::engagement& e) noexcept;
+cluster_controller* part_of(const k8s::engagement& e) noexcept;
 
 }  // namespace units

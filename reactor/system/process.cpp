@@ -132,12 +132,9 @@ public:
     e.status = WIFEXITED(status_) ? WEXITSTATUS(status_) : 0;
     e.signal = WIFSIGNALED(status_) ? WTERMSIG(status_) : 0;
     e.out = std::move(out_.bytes);
-    if (err_.bytes.size() > err_limit_bytes_) {
+    if (err_.bytes.size() > err_limit_bytes_)
       err_.bytes.erase(0, err_.bytes.size() - err_limit_bytes_);
-      err_.cut = true;
-    }
     e.err = std::move(err_.bytes);
-    e.err_cut = err_.cut;
     return e;
   }
 
@@ -149,7 +146,6 @@ private:
     std::string bytes = {};
     std::array<char, 4096> piece = {};
     bool open = true;
-    bool cut = false;
   };
 
   void read(output& o) {
@@ -178,7 +174,6 @@ private:
       if (o.bytes.size() <= 2 * err_limit_bytes_ + piece.size()) return;
       // seldom, so that it costs little per byte
       o.bytes.erase(0, o.bytes.size() - err_limit_bytes_);
-      o.cut = true;
     }
   }
 

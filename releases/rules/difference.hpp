@@ -48,7 +48,7 @@ struct request_verdict {
 };
 
 struct diff_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::string provider, version;     // of the Release
   std::string level;                 // of the step: major, minor, patch, prerelease, none
   std::string rolls;                 // yes, chart, no, or - where there are no images

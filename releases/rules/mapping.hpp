@@ -60,7 +60,7 @@ struct pool_image {
 };
 
 struct map_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::string provider, chart;     // "aws", "7.7.3"
   std::string explained;           // "cluster-aws 7.7.3 in [1.3.3, 8.5.0)"
   std::vector<pool_image> images;  // one a pool, in their order; empty with an error

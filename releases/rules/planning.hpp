@@ -67,7 +67,7 @@ struct bump_item {
   std::string kind, name, from, to, why;
 };
 struct bump_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::string version;           // of the next Release
   std::vector<bump_item> items;  // components first, each by name
   std::vector<finding> findings;
@@ -98,7 +98,7 @@ struct path_step {
   std::string denied;  // why; only where there is no other way
 };
 struct path_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::vector<path_step> steps;
   std::vector<finding> findings;
   decision verdict = decision::allow;
@@ -117,7 +117,7 @@ struct lifecycle_row {
   std::string name, state, action, why;  // action: keep, deprecate, archive
 };
 struct lifecycle_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::vector<lifecycle_row> releases;
   std::vector<finding> findings;
   decision verdict = decision::allow;

@@ -67,7 +67,7 @@ struct match_row {
 
 /// What a policy says of a train; each hook fills in its part.
 struct train_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::vector<check_row> checks;         // check, plan
   std::vector<step_row> steps;           // plan: in the order of the table
   std::vector<std::string> void_suites;  // plan: no longer count
