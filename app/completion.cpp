@@ -39,28 +39,8 @@ constexpr const char* names_of_fleet = R"(_windlass_names() {
 }
 )";
 
-/// zsh reads bash's form through bashcompinit.
-std::string bash_script(const std::vector<completed_command>& all) {
-  std::string cases;
-  for (const completed_command& c : all) {
-    std::vector<std::string> flags, taking, given;
-    for (const flag& f : c.flags) {
-      flags.push_back("--" + f.name);
-      for (const std::string& spelled : spellings(f)) {
-        if (f.takes_value) taking.push_back(spelled);
-        if (!f.values.empty()) given.push_back(spelled + "=" + join(f.values, "|"));
-      }
-    }
-    cases += "    '" + c.name + "') words='" + join(c.words) + "' flags='" + join(flags) +
-             "' taking='" + join(taking) + "' given='" + join(given) + "' argument='" +
-             argument_of(c) + "' ;;\n";
-  }
-  return names_of_fleet +
-         std::string(
-             "_windlass_command() {\n  words='' flags='' taking='' given='' argument=''\n  case "
-             "\"$1\" "
-             "in\n") +
-         cases + R"(    *) return 1 ;;
+/// What follows the table of commands.
+constexpr const char* completing_function = R"(    *) return 1 ;;
   esac
 }
 _windlass() {
@@ -109,6 +89,29 @@ _windlass() {
 }
 complete -o default -F _windlass windlass
 )";
+
+/// zsh reads bash's form through bashcompinit.
+std::string bash_script(const std::vector<completed_command>& all) {
+  std::string cases;
+  for (const completed_command& c : all) {
+    std::vector<std::string> flags, taking, given;
+    for (const flag& f : c.flags) {
+      flags.push_back("--" + f.name);
+      for (const std::string& spelled : spellings(f)) {
+        if (f.takes_value) taking.push_back(spelled);
+        if (!f.values.empty()) given.push_back(spelled + "=" + join(f.values, "|"));
+      }
+    }
+    cases += "    '" + c.name + "') words='" + join(c.words) + "' flags='" + join(flags) +
+             "' taking='" + join(taking) + "' given='" + join(given) + "' argument='" +
+             argument_of(c) + "' ;;\n";
+  }
+  return names_of_fleet +
+         std::string(
+             "_windlass_command() {\n  words='' flags='' taking='' given='' argument=''\n  case "
+             "\"$1\" "
+             "in\n") +
+         cases + completing_function;
 }
 
 std::string quoted(const std::string& text) {

@@ -43,7 +43,7 @@ public:
     requires std::same_as<Text, std::string> || std::same_as<Text, std::string_view> ||
              std::same_as<Text, const char*>
   page(const Text& theirs) : text_(one_line(theirs)) {}
-  /// Several lines of somebody else's; all but the first are indented, so that none looks like one
+  /// Several lines of foreign text; all but the first are indented, so that none looks like one
   /// of ours.
   static page lines(std::string_view theirs);
 
@@ -120,7 +120,7 @@ reactor::result<std::string, std::string> document_text(const boost::json::objec
 /// code.
 int write_document(const boost::json::object& document, const output_choice& choice);
 
-/// Shown on a terminal, if NO_COLOR is not set, and wherever CLICOLOR_FORCE is (--color).
+/// Shown on a terminal, if NO_COLOR is not set, and always if CLICOLOR_FORCE is (--color).
 colours colours_at(int fd);
 /// Whether a view can be drawn there: a terminal, and not a dumb one. NO_COLOR takes the colours,
 /// not the view.
@@ -128,8 +128,8 @@ bool is_screen(int fd);
 
 /// `text` in a colour, or as it is.
 page toned(const page& text, tone t, colours tint);
-/// The whole of a terminal, wherever its cursor is: the block's first lines, each cut to the width,
-/// so that nothing wraps or scrolls.
+/// The whole of a terminal, whatever its cursor's place: the block's first lines, each cut to the
+/// width, so that nothing wraps or scrolls.
 page screen(const page& block, const terminal_size& size);
 /// To a screen of its own, where nothing that was there before is lost, and back.
 page entering_screen();

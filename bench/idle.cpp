@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kinds = 5;
 
 /// What an API of the service is on a cluster, as far as watching goes.
-class watched_kinds final : public k8s::cluster_part {
+class watched_kinds final : public k8s::cluster_controller {
 public:
   explicit watched_kinds(k8s::engagement& c)
       : nodes_(c.loop(), c.api(), all_of(k8s::resources::nodes())),
@@ -149,7 +149,7 @@ private:
 
   reactor::awaitable<void> fall_silent(idle_figures& out) {
     k8s::cluster& silent = *fleet_.front();
-    silent.attend(k8s::attention::close);
+    silent.set_freshness(k8s::freshness::close);
     co_await loop_.sleep_for(5s);  // what attending asks first is answered
     (void)co_await ask("POST", "/" + silent.name() + "/deaf");
     const reactor::steady_time since = loop_.now();

@@ -1,7 +1,7 @@
 #include "bench/measure.hpp"
 
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <boost/json.hpp>
 #include <boost/version.hpp>
@@ -130,7 +130,7 @@ stalls machine_stalls(reactor::nanoseconds busy) {
   for (volatile unsigned sum = 0; out.busy < wanted;) {
     const reactor::nanoseconds before = thread_cpu();
     reactor::nanoseconds took{0};
-    while (took < reactor::turn::longest) {
+    while (took < reactor::loop_slice::longest) {
       for (unsigned i = 0; i < 10'000; ++i) sum = sum + i;
       took = thread_cpu() - before;
     }

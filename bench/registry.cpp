@@ -78,7 +78,7 @@ public:
     const std::string digest = formats::digest_of(manifest);
     for (std::size_t i = 0; i < size_; ++i) {
       const std::string name = "org/os-" + std::to_string(i / 10);
-      bootc::tag_watcher::wish w;
+      bootc::tag_watcher::tag_request w;
       w.ref = host + "/" + name + ":t" + std::to_string(i);
       w.image = *registry::parse_image_ref(w.ref);
       w.known = digest;

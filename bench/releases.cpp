@@ -2,13 +2,13 @@
 
 #include "bench/measure.hpp"
 #include "bench/releases/quiet_fleet.hpp"
-#include "releases/rules/planning.hpp"
-#include "releases/rules/repository.hpp"
 #include "policies/versions.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
 #include "releases/library.hpp"
-#include "releases/outlook.hpp"
+#include "releases/pool_decision.hpp"
+#include "releases/rules/planning.hpp"
+#include "releases/rules/repository.hpp"
 
 #include <boost/json.hpp>
 
@@ -100,7 +100,7 @@ reactor::awaitable<result<void>> plan_clusters(reactor::loop& l, policies::host&
     who.api = "bootc";
     auto answer =
         co_await policies::resolve_version(packs, std::move(who), std::move(question), l.wall());
-    ::releases::evidence e;
+    ::releases::followed_pool e;
     e.pool = "workers";
     e.ref = "registry.example.com/os/node:old";
     e.settled = true;
@@ -118,7 +118,7 @@ reactor::awaitable<result<void>> plan_clusters(reactor::loop& l, policies::host&
     e.image = std::move(*image);
     e.own = std::move(own->findings);
     e.steps.push_back({base->name, std::move(*judged)});
-    (void)::releases::weigh(e);
+    (void)::releases::decide(e);
   }
   co_await books.stop();
   co_return done;

@@ -44,7 +44,8 @@ public:
   }
   void start() {
     for (k8s::informer_base* i : all()) {
-      i->attend(k8s::attention::none);  // as the service leaves a cluster where nothing moves
+      i->set_freshness(
+          k8s::freshness::none);  // as the service leaves a cluster where nothing moves
       i->start();
     }
   }

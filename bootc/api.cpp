@@ -2,11 +2,11 @@
 
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
+#include "bootc/pool/coexistence/published_policy.hpp"
+#include "bootc/pool/events/events.hpp"
 #include "bootc/pool/guard/guarded.hpp"
 #include "bootc/pool/hold.hpp"
 #include "bootc/pool/metric_table.hpp"
-#include "bootc/pool/notes/events.hpp"
-#include "bootc/pool/others/published_policy.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "bootc/registry_settings.hpp"
 #include "bootc/tags/image_versions.hpp"
@@ -35,8 +35,8 @@ constexpr std::string_view api_name = "bootc";
 
 class running final : public units::running_api {
 public:
-  running(const units::house& h, const settings& s)
-      : house_(h),
+  running(const units::api_environment& h, const settings& s)
+      : environment_(h),
         web_(h.loop,
              [](std::string_view name) {
                const char* value = std::getenv(std::string(name).c_str());
@@ -59,42 +59,42 @@ public:
                  .signals = h.signals}),
         published_(policy_) {}
 
-  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement& on) override {
     bootc_cluster::options o;
     o.policy = &policy_;
-    if (house_.does == units::mode::look && house_.shows == units::verdicts::published)
+    if (environment_.does == units::mode::look && environment_.shows == units::verdicts::published)
       o.policy = &published_;
     o.tags = &tags_;
     o.images = &images_;
     o.assumed = assumed_;
     o.operator_ns = o.lease_ns = operator_ns_;
     o.identity = identity_;
-    if (house_.own_pod_uid) o.own_pod_uid = house_.own_pod_uid();
-    o.metrics = &house_.metrics;
+    if (environment_.own_pod_uid) o.own_pod_uid = environment_.own_pod_uid();
+    o.metrics = &environment_.metrics;
     o.rows = &rows_;
-    o.does = house_.does;
-    o.limits = house_.limits;
-    o.brake = units::brake_on(house_, std::string(api_name), on);
-    if (house_.gates) o.gate = house_.gates(on);
+    o.does = environment_.does;
+    o.limits = environment_.limits;
+    o.brake = units::brake_on(environment_, std::string(api_name), on);
+    if (environment_.gates) o.gate = environment_.gates(on);
     return start_on(on, std::move(o));
   }
 
 private:
   k8s::string_map labels_of(const std::string& cluster) const {
-    const k8s::cluster* c = house_.fleet.find(cluster);
+    const k8s::cluster* c = environment_.fleet.find(cluster);
     return c ? c->labels() : k8s::string_map();
   }
 
   /// What the pool of that name does on the clusters that have one.
   const std::vector<policies::rollout_cluster>& elsewhere(const std::string& pool) {
     // Policies are asked often and a fleet is large: a summary serves for a second.
-    if (house_.loop.now() - summarised_at_ >= 1s) {
-      summarised_at_ = house_.loop.now();
+    if (environment_.loop.now() - summarised_at_ >= 1s) {
+      summarised_at_ = environment_.loop.now();
       summaries_.clear();
     }
     const auto [summary, fresh] = summaries_.try_emplace(pool);
     if (!fresh) return summary->second;
-    for (k8s::cluster* c : house_.fleet.clusters()) {
+    for (k8s::cluster* c : environment_.fleet.clusters()) {
       const bootc_cluster* part = bootc_part(*c);
       const node_pool* found = part ? part->pool(pool) : nullptr;
       if (!found) continue;
@@ -115,14 +115,14 @@ private:
   /// Policies are asked often; what was seen serves for a few seconds.
   reactor::awaitable<std::vector<policies::guarded_object>> guards_of(std::string cluster,
                                                                       std::string named) {
-    const reactor::steady_time now = house_.loop.now();
+    const reactor::steady_time now = environment_.loop.now();
     std::erase_if(guards_, [&](const auto& one) { return now - one.second.seen_at >= 5s; });
     const std::pair<std::string, std::string> key(cluster, named);
     if (const auto known = guards_.find(key); known != guards_.end()) co_return known->second.are;
-    k8s::cluster* c = house_.fleet.find(cluster);
+    k8s::cluster* c = environment_.fleet.find(cluster);
     if (!c) co_return std::vector<policies::guarded_object>();
     auto seen = co_await look_at_guarded(c->api(), std::move(named));
-    guards_[key] = {seen, house_.loop.now()};
+    guards_[key] = {seen, environment_.loop.now()};
     co_return seen;
   }
 
@@ -135,7 +135,7 @@ private:
     return 0;
   }
 
-  units::house house_;
+  units::api_environment environment_;
   registry::web web_;
   registry::tag_reader reader_;
   std::string operator_ns_, identity_;
@@ -226,13 +226,15 @@ units::api api(settings s) {
 }
 
 void set_up(units::api& to, settings s) {
-  to.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+  to.make = [s = std::move(s)](const units::api_environment& h) {
+    return std::make_unique<running>(h, s);
+  };
 }
 
 k8s::cluster_api engage_bootc(bootc_cluster::options o) {
   const units::api a = api();
   return units::engaging(a, a.kinds, [o = std::move(o)](k8s::engagement& on) {
-    return std::unique_ptr<units::part>(start_on(on, o));
+    return std::unique_ptr<units::cluster_controller>(start_on(on, o));
   });
 }
 

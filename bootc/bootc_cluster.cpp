@@ -3,7 +3,7 @@
 #include "app/api/assumed_targets.hpp"
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/conditions.hpp"
-#include "bootc/pool/news.hpp"
+#include "bootc/pool/event_filter.hpp"
 #include "bootc/tags/image_versions.hpp"
 #include "bootc/tags/tag_watcher.hpp"
 #include "k8s/client/client.hpp"
@@ -73,7 +73,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.cluster = options_.name;
                     s.policy = options_.policy;
                     s.is_current = [this] { return is_current(); };
-                    s.attend = [this](k8s::attention how) { attend(how); };
+                    s.set_freshness = [this](k8s::freshness how) { set_freshness(how); };
                     s.may_act = [this] {
                       return is_current() && pools_.may_be_acted_upon() &&
                              bootc_nodes_.may_be_acted_upon() && nodes_.may_be_acted_upon();
@@ -186,15 +186,15 @@ void bootc_cluster::say_nodes(wave_facts& to) const {
   });
 }
 
-void bootc_cluster::attend(k8s::attention how) {
-  if (options_.attend) return options_.attend(how);
-  for (k8s::informer_base* i : informers()) i->attend(how);
+void bootc_cluster::set_freshness(k8s::freshness how) {
+  if (options_.set_freshness) return options_.set_freshness(how);
+  for (k8s::informer_base* i : informers()) i->set_freshness(how);
 }
 
-std::string bootc_cluster::doubt() const {
+std::string bootc_cluster::sync_problem() const {
   for (const k8s::informer_base* i :
        std::initializer_list<const k8s::informer_base*>{&pools_, &bootc_nodes_, &nodes_})
-    if (!i->doubt().empty()) return i->doubt();
+    if (!i->sync_problem().empty()) return i->sync_problem();
   return {};
 }
 
@@ -273,7 +273,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
   const bootc_node& any = now ? *now : *before;
   const k8s::node* node = nodes_.find({"", any.meta.name.str()});
   if (!node) return;
-  // Foreign objects and those that go concern whoever selects the node.
+  // Foreign objects and those that go concern each pool that selects the node.
   if (!before || !now || !(before->meta.owner == now->meta.owner)) wake_matching(node->meta.labels);
   const bool slot_moved = (before && before->in_slot()) != (now && now->in_slot());
   if (slot_moved && is_control_plane(*node)) reconsider();
@@ -318,7 +318,7 @@ std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::opti
   }
   o.discovery = &on.discovery();
   o.is_current = [&on] { return on.is_live(); };
-  o.attend = [&on](k8s::attention how) { on.attend(how); };
+  o.set_freshness = [&on](k8s::freshness how) { on.set_freshness(how); };
   auto part = std::make_unique<bootc_cluster>(on.loop(), on.api(), std::move(o));
   on.follow(part->pool_informer());
   on.follow(part->bootc_node_informer());

@@ -4,8 +4,8 @@
 #include "app/api/assumed_targets.hpp"
 #include "app/api/row_figures.hpp"
 #include "bootc/daemons/daemon_waves.hpp"
+#include "bootc/pool/coexistence/other_operator.hpp"
 #include "bootc/pool/drains.hpp"
-#include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/reconciler/node_pool_reconciler.hpp"
 #include "bootc/pool/secrets/pull_secrets.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -27,8 +27,9 @@ namespace bootc {
 
 /// What the OS rollouts of one cluster need: three informers, the reconciler of its pools, the
 /// drains, and the waves in which its daemons are upgraded.
+/// Members  more than twenty: each is a part that stands by itself, and this is where they meet.
 /// Lifetime: loop and client outlive it; co_await stop() before destruction.
-class bootc_cluster final : public units::part {
+class bootc_cluster final : public units::cluster_controller {
 public:
   struct options {
     std::string name;                  // of the cluster
@@ -37,13 +38,13 @@ public:
     std::function<bool()> is_current;
     /// Told when a rollout begins or ends to need views that are proved current all the time.
     /// Empty: the informers are told by this itself.
-    std::function<void(k8s::attention how)> attend;
+    std::function<void(k8s::freshness how)> set_freshness;
     std::function<void(const std::string& pool, const rollout_plan& plan)> on_plan;
     k8s::event_recorder* events = nullptr;  // of the cluster, outlives it; none: nothing is told
     /// Where pull secrets are; empty: none is read.
     std::string operator_ns;
     /// Where the Lease of another operator would be, and under which name we hold ours; empty:
-    /// nobody is looked for.
+    /// no other is looked for.
     std::string lease_ns, identity;
     /// Of this process's pod, which no drain evicts; empty outside of a pod.
     std::string own_pod_uid;
@@ -69,7 +70,7 @@ public:
   awaitable<bool> synced(reactor::steady_time deadline = reactor::never) override;
 
   /// Why a view is known not to be the truth (k8s::informer_base); empty when nothing is.
-  std::string doubt() const override;
+  std::string sync_problem() const override;
   /// Names, sorted.
   std::vector<std::string> pools() const;
   const node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
@@ -104,7 +105,7 @@ private:
   void wake_owner_of(const std::string& node);
   awaitable<void> resolve_assumed(std::string pool);
   bool is_current() const;
-  void attend(k8s::attention how);
+  void set_freshness(k8s::freshness how);
   void say_nodes(wave_facts& to) const;
   std::array<k8s::informer_base*, 3> informers() noexcept {
     return {&pools_, &bootc_nodes_, &nodes_};

@@ -5,7 +5,7 @@
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/assumption.hpp"
-#include "bootc/pool/notes/image_history.hpp"
+#include "bootc/pool/events/image_history.hpp"
 #include "reactor/loop.hpp"
 #include "registry/image_ref.hpp"
 

@@ -16,7 +16,7 @@
 namespace compose {
 namespace {
 
-/// Packs put this program into pods of theirs: where nobody says which image has it, the process's
+/// Packs put this program into pods of theirs: where no flag says which image has it, the process's
 /// own does.
 pack_data::variable with_own_image(pack_data::variable v, std::function<std::string()> own_image) {
   if (!own_image) return v;
@@ -28,31 +28,31 @@ pack_data::variable with_own_image(pack_data::variable v, std::function<std::str
 
 class running final : public units::running_api {
 public:
-  running(const units::house& h, pack_data::variable v)
-      : house_(h),
+  running(const units::api_environment& h, pack_data::variable v)
+      : environment_(h),
         variable_(with_own_image(std::move(v), h.own_image)),
         data_(h.loop, variable_, h.log),
         rows_(h.metrics, "compose"),
         names_(
             [this](const k8s::cluster& a, const k8s::cluster& b) {
-              return house_.fleet.compare(a, b) != k8s::sameness::other;
+              return environment_.fleet.compare(a, b) != k8s::sameness::other;
             },
-            [this](const k8s::cluster& c) { return house_.fleet.can_act(c, "compose"); }) {}
-  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+            [this](const k8s::cluster& c) { return environment_.fleet.can_act(c, "compose"); }) {}
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement& on) override {
     return start(on, same_cluster::place::member);
   }
-  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
+  std::unique_ptr<units::cluster_controller> at_home(k8s::engagement& on) override {
     return start(on, same_cluster::place::home);
   }
 
 private:
-  std::unique_ptr<units::part> start(k8s::engagement& on, same_cluster::place at) {
-    compose_cluster::options o{house_, variable_, data_, rows_, names_, at};
+  std::unique_ptr<units::cluster_controller> start(k8s::engagement& on, same_cluster::place at) {
+    compose_cluster::options o{environment_, variable_, data_, rows_, names_, at};
     auto part = std::make_unique<compose_cluster>(on, std::move(o));
     part->start();
     return part;
   }
-  units::house house_;
+  units::api_environment environment_;
   pack_data::variable variable_;
   pack_data data_;
   units::row_budget rows_;
@@ -104,7 +104,7 @@ units::api api(pack_data::variable variable) {
   a.watches = "composed objects";
   a.loads = "the kinds that packs name";
   a.runs_on = units::api::place::both;
-  // It has no kind of its own at home, so it is there only where somebody names it: what the stock
+  // It has no kind of its own at home, so it is there only where --apis names it: what the stock
   // packs compose for may be another operator's business.
   a.where_served = true;
   a.lease = api_lease;
@@ -121,7 +121,7 @@ units::api api(pack_data::variable variable) {
 }
 
 void set_up(units::api& to, pack_data::variable variable) {
-  to.make = [variable = std::move(variable)](const units::house& h) {
+  to.make = [variable = std::move(variable)](const units::api_environment& h) {
     return std::make_unique<running>(h, variable);
   };
 }

@@ -1,4 +1,4 @@
-// Which kinds are watched, and whom a change concerns. What is done for one parent is in
+// Which kinds are watched, and which parents a change concerns. What is done for one parent is in
 // compose_pass.cpp.
 #include "compose/compose_cluster.hpp"
 
@@ -22,10 +22,10 @@ namespace {
 /// What is missing is looked for again after that long, doubling: most clusters never serve it.
 constexpr reactor::nanoseconds look_for_missing = 30s, look_for_missing_most = 5min,
                                look_for_lost = 30s, look_for_complete = 100ms;
-/// So long the changes of objects that nobody has named may lie unread.
-constexpr reactor::nanoseconds lull = 500ms;
+/// So long the changes of objects that no parent has named may lie unread.
+constexpr reactor::nanoseconds coalesce_window = 500ms;
 
-/// Every pack that has the hook, in order, for whomever it applies.
+/// Every pack that has the hook, in order, for the objects it applies to.
 std::vector<std::shared_ptr<const policies::pack>> having_sync(const policies::host& packs) {
   std::vector<std::shared_ptr<const policies::pack>> all;
   for (const policies::pack_status& one : packs.status()) {
@@ -49,9 +49,9 @@ policies::labels plain(const k8s::string_map& labels) {
 compose_cluster::compose_cluster(k8s::engagement& on, options o)
     : on_(on),
       options_(std::move(o)),
-      brake_(units::brake_on(options_.house, "compose", on)),
+      brake_(units::brake_on(options_.environment, "compose", on)),
       cluster_(on.on().name()),
-      figures_(options_.house.metrics, options_.rows, "compose", cluster_),
+      figures_(options_.environment.metrics, options_.rows, "compose", cluster_),
       others_(on.loop(), on.api()),
       overviews_(on.loop()),
       packs_changed_(on.loop()),
@@ -62,7 +62,7 @@ compose_cluster::compose_cluster(k8s::engagement& on, options o)
             k8s::controller_options c;
             c.name = "compose";
             c.concurrency = 4;
-            c.metrics = &options_.house.metrics;
+            c.metrics = &options_.environment.metrics;
             c.log = on_.log();
             return c;
           }(),
@@ -79,7 +79,7 @@ void compose_cluster::start() {
   w.reconsider = [this] { reconsider(); };
   seat_ = std::make_unique<same_cluster::seat>(options_.names, std::move(w));
   tasks_.start("compose on " + cluster_, follow_packs());
-  if (options_.house.does == units::mode::look) return;
+  if (options_.environment.does == units::mode::look) return;
   tasks_.start("compose data on " + cluster_, follow_data());
   tasks_.start("compose controller on " + cluster_, [this]() -> awaitable<void> {
     (void)co_await arranged_once_.wait();
@@ -135,7 +135,7 @@ void compose_cluster::take_packs() {
   packs_.clear();
   if (!seat_->works()) return;
   const policies::labels of_cluster = plain(on_.on().labels());
-  const auto all = having_sync(options_.house.packs);
+  const auto all = having_sync(options_.environment.packs);
   for (const auto& p : all) {
     if (p->about().composes.is_null()) continue;
     auto about = policies::compose::read_declaration(p->about());
@@ -155,8 +155,8 @@ void compose_cluster::take_packs() {
 
 /// Leases of packs that have something to do here.
 void compose_cluster::take_turns() {
-  if (!options_.house.turns) return;
-  std::map<std::string, std::unique_ptr<units::turns::member>> now;
+  if (!options_.environment.extra_leases) return;
+  std::map<std::string, std::unique_ptr<units::extra_leases::member>> now;
   for (const pack_in_force& p : packs_) {
     const std::string& lease = p.about->lease;
     const bool asked =
@@ -164,13 +164,13 @@ void compose_cluster::take_turns() {
     if (lease.empty() || !asked || now.contains(lease)) continue;
     auto& before = turns_[lease];
     now[lease] = before ? std::move(before)
-                        : options_.house.turns->take_part(lease, [this] { reconsider(); });
+                        : options_.environment.extra_leases->claim(lease, [this] { reconsider(); });
   }
   turns_ = std::move(now);
 }
 
 bool compose_cluster::has_turn(const declaration& d) const {
-  if (d.lease.empty() || !options_.house.turns) return true;
+  if (d.lease.empty() || !options_.environment.extra_leases) return true;
   const auto known = turns_.find(d.lease);
   return known != turns_.end() && known->second->ours();
 }
@@ -187,7 +187,7 @@ bool compose_cluster::is_parent(const object_name& id) const {
 }
 
 bool compose_cluster::pack_in_force::is_for(const kind_name& kind, const std::string& ns) const {
-  // What lies in no namespace is in nobody's list.
+  // What lies in no namespace is in no namespace's list.
   return std::ranges::find(about->parents, kind) != about->parents.end() &&
          (namespaces.empty() || ns.empty() ||
           std::ranges::find(namespaces, ns) != namespaces.end());
@@ -256,7 +256,7 @@ awaitable<k8s::result<k8s::resource>> compose_cluster::find_kind(kind_name k) {
   if (!*found) co_return missing;
   k8s::resource r = **found;
   if (watched(k) && !refused) co_return r;
-  // Whoever may not list it would make everything here Stale.
+  // Without the right to list it everything here would become Stale.
   k8s::list_options one;
   one.limit = 1;
   one.metadata_only = true;
@@ -279,7 +279,7 @@ awaitable<bool> compose_cluster::arrange() {
     bool any_parent = false;
     for (const auto* kinds : {&p.about->parents, &p.about->children, &p.about->related}) {
       const bool of_parents = kinds == &p.about->parents;
-      if (!of_parents && !any_parent) break;  // nobody asks for its children here
+      if (!of_parents && !any_parent) break;  // no parent asks for its children here
       for (const kind_name& k : *kinds) {
         if (!served.contains(k) && !missing.contains(k)) {
           auto found = co_await find_kind(k);
@@ -313,8 +313,8 @@ awaitable<bool> compose_cluster::arrange() {
     if (kinds_.contains(k)) continue;
     k8s::informer_options o;
     o.collection = served.at(k);
-    o.limits = options_.house.limits;
-    o.lull = lull;
+    o.limits = options_.environment.limits;
+    o.coalesce_window = coalesce_window;
     o.log = on_.log();
     auto made =
         watched_kind::make(on_.loop(), on_.api(), k, std::move(o),
@@ -387,7 +387,7 @@ awaitable<void> compose_cluster::follow_data() {
       if (p.about->data_from.empty()) continue;
       auto files = co_await options_.data.of(*p.about, p.pack, pack_data::wants::newest);
       std::string now = digest_with_problem(*files);
-      // As the first parent has seen it, or nobody has yet.
+      // As the first parent has seen it, or none has yet.
       const auto [before, fresh] = data_digests_.try_emplace(p.about->pack, now);
       if (fresh || before->second == now) continue;
       before->second = std::move(now);
@@ -399,7 +399,7 @@ awaitable<void> compose_cluster::follow_data() {
   }
 }
 
-// ---------------------------------------------------------------- whom a change concerns
+// ---------------------------------------------------------------- which parents a change concerns
 
 void compose_cluster::look_at(const object_name& parent) {
   ++revision_;

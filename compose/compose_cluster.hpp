@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/api/api.hpp"
+#include "app/api/extra_leases.hpp"
 #include "app/api/row_figures.hpp"
-#include "app/api/turns.hpp"
 #include "compose/concerns.hpp"
 #include "compose/objects.hpp"
 #include "compose/other_operators.hpp"
@@ -31,15 +31,18 @@ using reactor::awaitable;
 /// the packs in force name and that are served, asks the packs, and carries out what the planner
 /// says.
 /// Members  more than twenty, since a pass over a parent needs all of it: the packs and kinds that
-///          are watched, what is known of the parents, whom a change concerns, what people see.
-/// Files    compose_cluster.cpp: packs and kinds, whom a change concerns. compose_pass.cpp: one
-///          look at a parent, and what follows. compose_writes.cpp: the writes. compose_rows.cpp:
-///          what people and metrics see.
-/// Lifetime engagement, house, data, rows and names outlive it; co_await stop() before destruction.
-class compose_cluster final : public units::part, private k8s::reconciler<object_name> {
+///          are watched, what is known of the parents, which parents a change concerns, what people
+///          see.
+/// Files    compose_cluster.cpp: packs and kinds, which parents a change concerns.
+///          compose_pass.cpp: one look at a parent, and what follows. compose_writes.cpp: the
+///          writes. compose_rows.cpp: what people and metrics see.
+/// Lifetime engagement, environment, data, rows and names outlive it; co_await stop() before
+/// destruction.
+class compose_cluster final : public units::cluster_controller,
+                              private k8s::reconciler<object_name> {
 public:
   struct options {
-    units::house house;
+    units::api_environment environment;
     pack_data::variable variable;
     pack_data& data;
     units::row_budget& rows;
@@ -69,7 +72,7 @@ private:
 
     bool is_for(const kind_name& kind, const std::string& ns) const;
   };
-  /// What is remembered of a parent between two passes; a restart learns it anew.
+  /// What is remembered of a parent between two passes; a restart learns it again.
   struct parent_state {
     std::string uid;
     std::vector<object_name> claims;  // children that its last answer asked for
@@ -82,12 +85,12 @@ private:
     std::uint32_t races = 0;  // writes in a row that came too late
   };
   /// One look at a parent.
-  struct outlook {
+  struct pass_result {
     /// wait: nothing is known well enough to write anything but, where there is one, the plan's
     /// status.
     enum class what { nothing, wait, plan } is = what::nothing;
     pack_in_force by;
-    policies::compose::scene scene;
+    policies::compose::sync_input sync_input;
     policies::compose::sync_answer answer;
     std::vector<policies::compose::related_query> related;
     policies::compose::sync_plan plan;
@@ -103,39 +106,40 @@ private:
 
   // compose_pass.cpp
   awaitable<k8s::result<k8s::next>> reconcile(object_name id) override;
-  awaitable<std::shared_ptr<outlook>> look(object_name id);
-  awaitable<std::shared_ptr<outlook>> look_closely(object_name id);
-  awaitable<std::optional<reactor::fault>> ask(std::shared_ptr<outlook> o,
+  awaitable<std::shared_ptr<pass_result>> look(object_name id);
+  awaitable<std::shared_ptr<pass_result>> look_closely(object_name id);
+  awaitable<std::optional<reactor::fault>> ask(std::shared_ptr<pass_result> o,
                                                std::shared_ptr<policies::compose::question> q);
-  awaitable<reactor::result<void>> ask_hook(std::shared_ptr<outlook> o, std::string hook,
+  awaitable<reactor::result<void>> ask_hook(std::shared_ptr<pass_result> o, std::string hook,
                                             std::vector<policies::argument> arguments,
                                             std::int64_t instructions, policies::judge accept);
-  awaitable<std::shared_ptr<const object>> read(std::shared_ptr<outlook> o, object_name id);
-  awaitable<void> read_ahead(std::shared_ptr<outlook> o);
-  awaitable<void> plan(std::shared_ptr<outlook> o);
-  std::shared_ptr<const object> seen(const outlook& o, const object_name& id) const;
-  std::vector<object_name> named_in(const outlook& o) const;
-  std::vector<object_name> owned_by(const outlook& o) const;
-  void gather(outlook& o) const;
-  void remember(const object_name& id, const outlook& o);
+  awaitable<std::shared_ptr<const object>> read(std::shared_ptr<pass_result> o, object_name id);
+  awaitable<void> read_ahead(std::shared_ptr<pass_result> o);
+  awaitable<void> plan(std::shared_ptr<pass_result> o);
+  std::shared_ptr<const object> seen(const pass_result& o, const object_name& id) const;
+  std::vector<object_name> named_in(const pass_result& o) const;
+  std::vector<object_name> owned_by(const pass_result& o) const;
+  void gather(pass_result& o) const;
+  void remember(const object_name& id, const pass_result& o);
   void forget(const object_name& id);
-  void tell(const object_name& id, const outlook& o, const write_steps& done);
+  void tell(const object_name& id, const pass_result& o, const write_steps& done);
   void record_event(const object_name& id, const policies::compose::declaration& about,
                     const policies::compose::stated_event& e);
-  void show(const object_name& id, const outlook& o);
+  void show(const object_name& id, const pass_result& o);
   bool is_behind(const object_name& id, const parent_state* state);
   /// Says that this parent needs views that are current, or no longer does. False while what was
   /// needed is not proved yet.
-  bool attend(const object_name& id, const outlook& o, k8s::attention how);
+  bool set_freshness(const object_name& id, const pass_result& o, k8s::freshness how);
 
   // compose_writes.cpp
-  awaitable<write_steps> carry_out_all(object_name id, std::shared_ptr<outlook> o);
-  awaitable<k8s::result<void>> carry_out(std::shared_ptr<const outlook> o,
+  awaitable<write_steps> carry_out_all(object_name id, std::shared_ptr<pass_result> o);
+  awaitable<k8s::result<void>> carry_out(std::shared_ptr<const pass_result> o,
                                          policies::compose::action a);
-  awaitable<k8s::result<void>> write(std::shared_ptr<const outlook> o, policies::compose::action a);
-  awaitable<k8s::result<void>> take_away(std::shared_ptr<const outlook> o,
+  awaitable<k8s::result<void>> write(std::shared_ptr<const pass_result> o,
+                                     policies::compose::action a);
+  awaitable<k8s::result<void>> take_away(std::shared_ptr<const pass_result> o,
                                          policies::compose::action a);
-  awaitable<k8s::result<boost::json::object>> fill_in(std::shared_ptr<const outlook> o,
+  awaitable<k8s::result<boost::json::object>> fill_in(std::shared_ptr<const pass_result> o,
                                                       policies::compose::action a);
   void wrote(const object_name& id, const object& now);
 
@@ -143,7 +147,7 @@ private:
   void count_parents();
   void count(parent_state& state, const std::string& row, const std::string& as,
              std::vector<std::string> codes);
-  static std::string row_of(const outlook& o);
+  static std::string row_of(const pass_result& o);
 
   // compose_cluster.cpp
   awaitable<void> follow_packs();
@@ -182,8 +186,8 @@ private:
   std::map<object_name, parent_state> parents_;
   std::map<std::string, object_name> by_uid_;  // parents that are there
   concerns concerns_;  // of parents by claims, related objects, inputs and sources
-  std::map<std::string, std::unique_ptr<units::turns::member>> turns_;  // by Lease
-  std::map<std::string, std::string> data_digests_;                     // by pack
+  std::map<std::string, std::unique_ptr<units::extra_leases::member>> turns_;  // by Lease
+  std::map<std::string, std::string> data_digests_;                            // by pack
   std::set<object_name> attending_;
   std::map<std::string, row_counts> rows_;
   units::row_figures figures_;

@@ -4,8 +4,8 @@
 #include "compose/tables.hpp"
 #include "k8s/client/events.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/printable.hpp"
-#include "reactor/turn.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -58,13 +58,14 @@ bool compose_cluster::is_behind(const object_name& id, const parent_state* state
   return std::ranges::any_of(concerns_.named_by(id), behind);
 }
 
-bool compose_cluster::attend(const object_name& id, const outlook& o, k8s::attention how) {
-  if (how == k8s::attention::close)
+bool compose_cluster::set_freshness(const object_name& id, const pass_result& o,
+                                    k8s::freshness how) {
+  if (how == k8s::freshness::close)
     attending_.insert(id);
   else
     attending_.erase(id);
-  on_.attend(attending_.empty() ? k8s::attention::none : k8s::attention::close);
-  if (how == k8s::attention::none) return true;
+  on_.set_freshness(attending_.empty() ? k8s::freshness::none : k8s::freshness::close);
+  if (how == k8s::freshness::none) return true;
   for (const auto* kinds : {&o.by.about->parents, &o.by.about->children, &o.by.about->related})
     for (const kind_name& k : *kinds)
       if (watched_kind* w = watched(k); w && !w->informer().may_be_acted_upon()) return false;
@@ -74,7 +75,7 @@ bool compose_cluster::attend(const object_name& id, const outlook& o, k8s::atten
 // ---------------------------------------------------------------- reading
 
 /// The object as it is now. Large ones are read on the worker.
-awaitable<std::shared_ptr<const object>> compose_cluster::read(std::shared_ptr<outlook> o,
+awaitable<std::shared_ptr<const object>> compose_cluster::read(std::shared_ptr<pass_result> o,
                                                                object_name id) {
   std::shared_ptr<const object> out;
   const watched_kind* w = watched(id.kind);
@@ -92,15 +93,16 @@ awaitable<std::shared_ptr<const object>> compose_cluster::read(std::shared_ptr<o
     out = co_await on_.loop().offload(parse, id.kind, *text, std::move(version));
   } else {
     out = object_from(id.kind, *text, std::move(version));
-    reactor::turn::spend(bytes);
-    if (reactor::turn::is_over()) co_await on_.loop().yield();
+    reactor::loop_slice::spend(bytes);
+    if (reactor::loop_slice::is_over()) co_await on_.loop().yield();
   }
   o->read.insert_or_assign(id, out);
   co_return out;
 }
 
 /// The same without waiting: it was read ahead, or has changed since.
-std::shared_ptr<const object> compose_cluster::seen(const outlook& o, const object_name& id) const {
+std::shared_ptr<const object> compose_cluster::seen(const pass_result& o,
+                                                    const object_name& id) const {
   const watched_kind* w = watched(id.kind);
   const k8s::object_meta* m = w ? w->meta(key_for(id)) : nullptr;
   if (!m) return nullptr;
@@ -110,19 +112,19 @@ std::shared_ptr<const object> compose_cluster::seen(const outlook& o, const obje
   return w->find(key_for(id));
 }
 
-std::vector<object_name> compose_cluster::owned_by(const outlook& o) const {
+std::vector<object_name> compose_cluster::owned_by(const pass_result& o) const {
   std::vector<object_name> all;
-  for (const kind_name& k : o.scene.about->children) {
+  for (const kind_name& k : o.sync_input.about->children) {
     const watched_kind* w = watched(k);
     if (!w) continue;
-    for (const k8s::object_key& key : w->owned_by(k8s::uid(o.scene.parent->uid)))
+    for (const k8s::object_key& key : w->owned_by(k8s::uid(o.sync_input.parent->uid)))
       all.push_back({k, key.ns, key.name});
   }
   return all;
 }
 
 /// What the answer speaks of: children, their inputs, what they are copied from.
-std::vector<object_name> compose_cluster::named_in(const outlook& o) const {
+std::vector<object_name> compose_cluster::named_in(const pass_result& o) const {
   std::vector<object_name> all;
   for (const child& c : o.answer.children) {
     all.push_back(c.id);
@@ -136,7 +138,7 @@ std::vector<object_name> compose_cluster::named_in(const outlook& o) const {
   return all;
 }
 
-awaitable<void> compose_cluster::read_ahead(std::shared_ptr<outlook> o) {
+awaitable<void> compose_cluster::read_ahead(std::shared_ptr<pass_result> o) {
   const std::vector<object_name> named = named_in(*o);
   for (const object_name& id : named) (void)co_await read(o, id);
   const std::vector<object_name> owned = owned_by(*o);
@@ -147,7 +149,7 @@ awaitable<void> compose_cluster::read_ahead(std::shared_ptr<outlook> o) {
 
 /// While the brake is on, or the speed limit reached, nothing is written, not even a status: it
 /// would speak of writes that are to come.
-awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(object_name id) {
+awaitable<std::shared_ptr<compose_cluster::pass_result>> compose_cluster::look(object_name id) {
   const std::string unit = id.text();
   auto out = co_await look_closely(std::move(id));
   const auto held = out->plan.actions.empty() ? std::nullopt : units::ask(brake_, unit);
@@ -158,41 +160,42 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
   co_return out;
 }
 
-awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_closely(object_name id) {
-  auto out = std::make_shared<outlook>();
+awaitable<std::shared_ptr<compose_cluster::pass_result>> compose_cluster::look_closely(
+    object_name id) {
+  auto out = std::make_shared<pass_result>();
   auto parent = co_await read(out, id);
   if (!parent) co_return out;
   std::string named;
   const pack_in_force* chosen = pack_for(*parent, named);
   if (!chosen && (named.empty() || packs_.empty())) co_return out;
-  auto& scene = out->scene;
-  scene.parent = parent;
-  scene.now = on_.loop().wall();
-  scene.without_namespace = without_namespace_;
+  auto& sync_input = out->sync_input;
+  sync_input.parent = parent;
+  sync_input.now = on_.loop().wall();
+  sync_input.without_namespace = without_namespace_;
   if (const auto state = parents_.find(id);
       state != parents_.end() && state->second.uid == parent->uid) {
-    scene.settled = state->second.settled;
-    scene.refused = state->second.refused;
+    sync_input.settled = state->second.settled;
+    sync_input.refused = state->second.refused;
   }
   if (!chosen) {
-    out->is = outlook::what::wait;
+    out->is = pass_result::what::wait;
     out->by.about = std::make_shared<policies::compose::declaration>();
-    scene.about = out->by.about;
+    sync_input.about = out->by.about;
     if (!parent->deleting)
       out->plan = policies::compose::plan_fault(
-          scene, code::policy,
+          sync_input, code::policy,
           "no pack named " + reactor::printable(named, 60) + " composes its kind",
           "the annotation windlass.dev/policy names another, or the pack is there");
     co_return out;
   }
   out->by = *chosen;
-  scene.about = out->by.about;
-  const auto about = scene.about;
+  sync_input.about = out->by.about;
+  const auto about = sync_input.about;
   if (parent->deleting && !policies::compose::is_kept_by_its_finalizer(*parent, *about))
     co_return out;
   if (!has_turn(*about)) {
-    // Its status is for whoever has the Lease to write.
-    out->is = outlook::what::wait;
+    // Its status is for the holder of the Lease to write.
+    out->is = pass_result::what::wait;
     out->plan.holds.push_back(
         {std::string(standing_by.code),
          {},
@@ -203,7 +206,7 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_close
   if (!about->lease.empty()) {
     const std::string other = co_await others_.look(about->lease);
     if (!other.empty()) {
-      out->is = outlook::what::wait;
+      out->is = pass_result::what::wait;
       out->plan.look_again = other_operators::asked_every;
       out->plan.holds.push_back(
           {std::string(other_operator.code),
@@ -214,13 +217,13 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_close
     }
   }
   if (const std::string why = kinds_problem(*about); !why.empty()) {
-    out->is = outlook::what::wait;
+    out->is = pass_result::what::wait;
     out->plan =
-        policies::compose::plan_fault(scene, code::missing_kind, why, missing_kind.released);
+        policies::compose::plan_fault(sync_input, code::missing_kind, why, missing_kind.released);
     co_return out;
   }
   if (!is_complete(*about)) {
-    out->is = outlook::what::wait;
+    out->is = pass_result::what::wait;
     co_return out;
   }
   auto q = std::make_shared<question>();
@@ -228,7 +231,7 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_close
   auto files = co_await options_.data.of(*about, out->by.pack);
   q->files = files;
   data_digests_.try_emplace(about->pack, digest_with_problem(*files));
-  scene.data_problem = files->problem;
+  sync_input.data_problem = files->problem;
   auto failed = co_await ask(out, q);
   co_await on_.loop().yield();
   if (!failed) co_await read_ahead(out);
@@ -236,13 +239,13 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_close
   const k8s::object_meta* now = w ? w->meta(key_for(id)) : nullptr;
   if (!now || now->resource_version.text() != parent->resource_version) {
     // It changed meanwhile; its event has put it into the queue again.
-    out->is = outlook::what::wait;
+    out->is = pass_result::what::wait;
     co_return out;
   }
-  out->is = outlook::what::plan;
+  out->is = pass_result::what::plan;
   gather(*out);
   if (failed) {
-    out->plan = policies::compose::plan_fault(scene, code::policy_fault,
+    out->plan = policies::compose::plan_fault(sync_input, code::policy_fault,
                                               reactor::printable(failed->message(), 900));
     co_return out;
   }
@@ -251,40 +254,40 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look_close
   co_return out;
 }
 
-/// The plan of the scene and the answer, in a turn of its own; a large one is made on the worker,
-/// which owns both meanwhile.
-awaitable<void> compose_cluster::plan(std::shared_ptr<outlook> o) {
-  const std::size_t children = o->answer.children.size() + o->scene.live.size();
+/// The plan of the input and the answer, in a turn of its own; a large one is made on the
+/// worker, which owns both meanwhile.
+awaitable<void> compose_cluster::plan(std::shared_ptr<pass_result> o) {
+  const std::size_t children = o->answer.children.size() + o->sync_input.live.size();
   if (o->read_bytes < bytes_planned_at_once && children < children_planned_at_once) {
     co_await on_.loop().yield();
-    o->plan = policies::compose::plan_sync(o->scene, o->answer);
+    o->plan = policies::compose::plan_sync(o->sync_input, o->answer);
     co_await on_.loop().yield();
     co_return;
   }
   struct planning {
-    policies::compose::scene scene;
+    policies::compose::sync_input sync_input;
     policies::compose::sync_answer answer;
     sync_plan plan;
   };
   auto job = std::make_shared<planning>();
-  job->scene = std::move(o->scene);
+  job->sync_input = std::move(o->sync_input);
   job->answer = std::move(o->answer);
   const auto make = [](std::shared_ptr<planning>& all) {
-    all->plan = policies::compose::plan_sync(all->scene, all->answer);
+    all->plan = policies::compose::plan_sync(all->sync_input, all->answer);
     return std::move(all);
   };
   auto done = co_await on_.loop().offload(make, std::move(job));
-  o->scene = std::move(done->scene);
+  o->sync_input = std::move(done->sync_input);
   o->answer = std::move(done->answer);
   o->plan = std::move(done->plan);
 }
 
-/// One question of one pack, written down where somebody keeps a record.
+/// One question of one pack, written down where a record is kept.
 awaitable<reactor::result<void>> compose_cluster::ask_hook(
-    std::shared_ptr<outlook> o, std::string hook, std::vector<policies::argument> arguments,
+    std::shared_ptr<pass_result> o, std::string hook, std::vector<policies::argument> arguments,
     std::int64_t instructions, policies::judge accept) {
   const auto pack = o->by.pack;
-  policies::host& packs = options_.house.packs;
+  policies::host& packs = options_.environment.packs;
   policies::question_note n;
   const bool noted = packs.takes_notes();
   if (noted) {
@@ -292,7 +295,7 @@ awaitable<reactor::result<void>> compose_cluster::ask_hook(
     n.about.api = "compose";
     for (const auto& [key, text] : on_.on().labels())
       n.about.cluster_labels.emplace(key.str(), text.str());
-    n.about.object_labels = o->scene.parent->labels;
+    n.about.object_labels = o->sync_input.parent->labels;
     n.about.pack = pack->about().name;
     n.arguments = arguments;
     n.instructions = instructions;
@@ -310,9 +313,9 @@ awaitable<reactor::result<void>> compose_cluster::ask_hook(
 
 /// Both hooks. What they stumbled over comes back.
 awaitable<std::optional<reactor::fault>> compose_cluster::ask(
-    std::shared_ptr<outlook> o, std::shared_ptr<policies::compose::question> q) {
-  auto about = o->scene.about;
-  auto parent = o->scene.parent;
+    std::shared_ptr<pass_result> o, std::shared_ptr<policies::compose::question> q) {
+  auto about = o->sync_input.about;
+  auto parent = o->sync_input.parent;
   if (o->by.pack->has("compose.related")) {
     auto queries = std::make_shared<std::vector<related_query>>();
     policies::judge accept = [queries, about,
@@ -363,7 +366,7 @@ awaitable<std::optional<reactor::fault>> compose_cluster::ask(
     *answer = std::move(*read);
     return {};
   };
-  auto arguments = policies::compose::sync_arguments(q, o->scene.now);
+  auto arguments = policies::compose::sync_arguments(q, o->sync_input.now);
   const std::int64_t instructions = policies::compose::sync_instructions(*q);
   auto said =
       co_await ask_hook(o, "compose.sync", std::move(arguments), instructions, std::move(accept));
@@ -377,8 +380,8 @@ awaitable<std::optional<reactor::fault>> compose_cluster::ask(
 }
 
 /// All that the plan looks at, as it is now.
-void compose_cluster::gather(outlook& o) const {
-  auto& s = o.scene;
+void compose_cluster::gather(pass_result& o) const {
+  auto& s = o.sync_input;
   const auto keep = [&](const object_name& id) {
     if (s.live.contains(id)) return;
     if (auto there = seen(o, id)) s.live.emplace(id, std::move(there));
@@ -414,7 +417,7 @@ void compose_cluster::gather(outlook& o) const {
 // ---------------------------------------------------------------- what is remembered
 
 /// Whose changes concern it from now on.
-void compose_cluster::remember(const object_name& id, const outlook& o) {
+void compose_cluster::remember(const object_name& id, const pass_result& o) {
   parent_state& state = parents_[id];
   const std::vector<object_name> all = named_in(o);
   std::set<object_name> named(all.begin(), all.end());
@@ -422,9 +425,9 @@ void compose_cluster::remember(const object_name& id, const outlook& o) {
   for (const child& c : o.answer.children) claims.push_back(c.id);
   for (const related_query& q : o.related)
     if (!q.name.empty()) named.insert({q.kind, q.ns, q.name});
-  for (const auto& [one, there] : o.scene.live)
+  for (const auto& [one, there] : o.sync_input.live)
     if (there->controller_uid == state.uid) named.insert(one);
-  // Whoever else asks for the same learns of it, and of what is no longer asked for.
+  // Other parents that ask for the same learn of it, and of what is no longer asked for.
   std::set<object_name> woken;
   const auto others = [&](const object_name& one) {
     for (const object_name& other : concerns_.naming(one))
@@ -445,7 +448,7 @@ void compose_cluster::remember(const object_name& id, const outlook& o) {
 
 void compose_cluster::forget(const object_name& id) {
   attending_.erase(id);
-  if (attending_.empty()) on_.attend(k8s::attention::none);
+  if (attending_.empty()) on_.set_freshness(k8s::freshness::none);
   const auto state = parents_.find(id);
   if (state == parents_.end()) return;
   count(state->second, {}, {}, {});
@@ -479,7 +482,7 @@ void compose_cluster::record_event(const object_name& id,
 
 /// What the answer states, what holds it and which writes failed, each once as long as it stays
 /// true. Normal events of the answer may speak of its writes: they wait until all went well.
-void compose_cluster::tell(const object_name& id, const outlook& o, const write_steps& done) {
+void compose_cluster::tell(const object_name& id, const pass_result& o, const write_steps& done) {
   parent_state& state = parents_[id];
   const bool went_well = done.refused().empty() && !o.plan.lacks_a_child;
   std::set<stated_event> now;
@@ -504,12 +507,12 @@ void compose_cluster::tell(const object_name& id, const outlook& o, const write_
                 h.code + ": " + (h.child.empty() ? "" : h.child + ": ") + h.sentence});
   }
   for (const stated_event& e : now)
-    if (!state.told.contains(e)) record_event(id, *o.scene.about, e);
+    if (!state.told.contains(e)) record_event(id, *o.sync_input.about, e);
   state.told = std::move(now);
 }
 
 /// Its holds and how it is counted.
-void compose_cluster::show(const object_name& id, const outlook& o) {
+void compose_cluster::show(const object_name& id, const pass_result& o) {
   parent_state& state = parents_[id];
   state.holds = o.plan.holds;
   std::vector<std::string> codes;
@@ -532,23 +535,23 @@ awaitable<k8s::result<k8s::next>> compose_cluster::reconcile(object_name id) {
   }
   auto seen = co_await look(id);
   ++revision_;
-  if (seen->is == outlook::what::nothing) {
+  if (seen->is == pass_result::what::nothing) {
     forget(id);
     co_return k8s::await_change();
   }
   if (!on_.is_live()) co_return k8s::requeue_after(look_when_live);
   parent_state& state = parents_[id];
-  if (state.uid != seen->scene.parent->uid) {
+  if (state.uid != seen->sync_input.parent->uid) {
     state.settled.clear();  // another object of that name
     state.refused.clear();
     state.told.clear();
-    state.uid = seen->scene.parent->uid;
+    state.uid = seen->sync_input.parent->uid;
   }
   if (seen->answered) remember(id, *seen);
   const bool knows = seen->answered || !seen->plan.holds.empty();
   if (!knows) co_return k8s::requeue_after(look_when_live);
-  const auto how = writes(seen->plan) ? k8s::attention::close : k8s::attention::none;
-  const bool proved = attend(id, *seen, how);
+  const auto how = writes(seen->plan) ? k8s::freshness::close : k8s::freshness::none;
+  const bool proved = set_freshness(id, *seen, how);
   show(id, *seen);
   if (!proved) co_return k8s::requeue_after(wait_for_proof);
   const write_steps done = co_await carry_out_all(id, seen);

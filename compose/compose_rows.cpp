@@ -47,14 +47,14 @@ std::vector<units::row_problem> problems_of(const policies::compose::object& par
 
 }  // namespace
 
-std::string compose_cluster::row_of(const outlook& o) {
+std::string compose_cluster::row_of(const pass_result& o) {
   // A parent that names a pack there is not has none.
   const std::string& pack = o.by.about->pack;
-  return (pack.empty() ? "none" : pack) + "/" + o.scene.parent->kind;
+  return (pack.empty() ? "none" : pack) + "/" + o.sync_input.parent->kind;
 }
 
 void compose_cluster::count_parents() {
-  options_.house.metrics.get_gauge(metric_table::parents, {{"cluster", cluster_}})
+  options_.environment.metrics.get_gauge(metric_table::parents, {{"cluster", cluster_}})
       .set(static_cast<double>(by_uid_.size()));
 }
 
@@ -103,7 +103,7 @@ awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
   for (const object_name& id : ids) {
     if (stopping_) break;
     auto seen = co_await look(id);
-    if (seen->is == outlook::what::nothing) continue;
+    if (seen->is == pass_result::what::nothing) continue;
     const std::string name = row_of(*seen);
     units::plan_row& row = rows[name];
     row.name = name;
@@ -120,7 +120,7 @@ awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
     });
     const bool unknown = !seen->answered && holds.empty();
     u.state = !holds.empty() ? "Held" : pending || unknown ? "Pending" : "Composed";
-    std::vector<units::row_problem> problems = problems_of(*seen->scene.parent, u.name);
+    std::vector<units::row_problem> problems = problems_of(*seen->sync_input.parent, u.name);
     // What is only not Ready may be on its way there.
     const bool is_wrong = std::any_of(problems.begin(), problems.end(),
                                       [](const auto& p) { return p.condition != ready_condition; });
@@ -128,7 +128,8 @@ awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
            : !holds.empty() || pending || unknown || !problems.empty() ? units::standing::moving
                                                                        : units::standing::done;
     std::size_t there = 0;
-    for (const child& c : seen->answer.children) there += seen->scene.live.contains(c.id) ? 1 : 0;
+    for (const child& c : seen->answer.children)
+      there += seen->sync_input.live.contains(c.id) ? 1 : 0;
     u.details = {{.key = "children",
                   .value = static_cast<std::int64_t>(seen->answer.children.size()),
                   .column = "CHILDREN",

@@ -1,15 +1,15 @@
 // What the planner decided is written, each with what it was decided on.
 #include "compose/compose_cluster.hpp"
-#include "compose/material.hpp"
 #include "compose/metric_table.hpp"
+#include "compose/secret_values.hpp"
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/wiping_json.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/plain/printable.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/json.hpp>
 
@@ -40,7 +40,8 @@ json::object& metadata_of(json::object& body) {
 }  // namespace
 
 /// Carries out the writes of a pass. The status is planned again once a write was refused.
-awaitable<write_steps> compose_cluster::carry_out_all(object_name id, std::shared_ptr<outlook> o) {
+awaitable<write_steps> compose_cluster::carry_out_all(object_name id,
+                                                      std::shared_ptr<pass_result> o) {
   const auto before = parents_.find(id);
   // Without an answer of the pack there is nothing to plan with.
   using refused_is = write_steps::refused_is;
@@ -50,12 +51,12 @@ awaitable<write_steps> compose_cluster::carry_out_all(object_name id, std::share
     const write_steps::request want = steps.next(o->plan.actions);
     if (want.what == write_steps::request::is::end) break;
     if (want.what == write_steps::request::is::plan_again) {
-      o->scene.refused = steps.refused();
+      o->sync_input.refused = steps.refused();
       co_await plan(o);
       continue;
     }
     const action one = o->plan.actions[want.action];
-    if (reactor::turn::is_over()) co_await on_.loop().yield();
+    if (reactor::loop_slice::is_over()) co_await on_.loop().yield();
     // The status speaks of what was made: it begins nothing.
     const bool begins = one.what != action::kind::set_status;
     if (!on_.is_live() || !has_turn(*o->by.about) ||
@@ -66,7 +67,7 @@ awaitable<write_steps> compose_cluster::carry_out_all(object_name id, std::share
     auto done = co_await carry_out(o, one);
     if (done) {
       steps.made();
-      record_event(id, *o->scene.about, one.done);
+      record_event(id, *o->sync_input.about, one.done);
     } else {
       steps.failed(one, done.error());
     }
@@ -87,14 +88,14 @@ void compose_cluster::wrote(const object_name& id, const object& now) {
 }
 
 /// The body of a write, with what was asked for and never seen.
-awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<const outlook> o,
+awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<const pass_result> o,
                                                               action a) {
   const json::storage_ptr storage = is_secret(a.of) ? k8s::wiping_storage() : json::storage_ptr();
   json::value whole = to_json(a.body, storage);
   json::object body(storage);
   if (whole.is_object()) body = std::move(whole.get_object());
   if (!is_secret(a.of)) co_return body;
-  material there, sources;
+  secret_values there, sources;
   std::set<std::string> wanted;
   bool own = false;
   for (const auto& [key, ask] : a.asks) {
@@ -124,9 +125,9 @@ awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<co
   for (const auto& [key, ask] : a.asks) {
     if (ask.from != asked_value::source::copy) continue;
     const auto source = sources.find(ask.secret + "/" + ask.key);
-    const auto seen = o->scene.live.find(secret_of(a.of.ns, ask.secret));
+    const auto seen = o->sync_input.live.find(secret_of(a.of.ns, ask.secret));
     const bool same =
-        source != sources.end() && seen != o->scene.live.end() &&
+        source != sources.end() && seen != o->sync_input.live.end() &&
         seen->second->digests.contains(ask.key) &&
         seen->second->digests.at(ask.key) == formats::digest_of(source->second.reveal());
     if (same) continue;
@@ -137,9 +138,9 @@ awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<co
     co_return f;
   }
   // A key takes a millisecond.
-  const auto make = [](const auto& asks, const material& has, const auto& from,
+  const auto make = [](const auto& asks, const secret_values& has, const auto& from,
                        const std::shared_ptr<reactor::entropy>& rng) {
-    return make_material(asks, has, from, *rng);
+    return make_secret_values(asks, has, from, *rng);
   };
   auto made = co_await on_.loop().offload(make, a.asks, std::move(there), std::move(sources),
                                           on_.loop().entropy_for_worker());
@@ -163,7 +164,7 @@ awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<co
   co_return body;
 }
 
-awaitable<k8s::result<void>> compose_cluster::carry_out(std::shared_ptr<const outlook> o,
+awaitable<k8s::result<void>> compose_cluster::carry_out(std::shared_ptr<const pass_result> o,
                                                         action a) {
   const std::string verb(policies::compose::verb(a.what));
   k8s::result<void> done;
@@ -173,14 +174,14 @@ awaitable<k8s::result<void>> compose_cluster::carry_out(std::shared_ptr<const ou
     done = co_await write(o, a);
   if (!done && done.error().cancelled) co_return done;
   const char* ended = done ? "done" : is_a_race(a, done.error()) ? "raced" : "failed";
-  options_.house.metrics
+  options_.environment.metrics
       .get_counter(metric_table::writes,
                    {{"cluster", cluster_}, {"outcome", ended}, {"verb", verb}})
       .add();
   co_return done;
 }
 
-awaitable<k8s::result<void>> compose_cluster::take_away(std::shared_ptr<const outlook> o,
+awaitable<k8s::result<void>> compose_cluster::take_away(std::shared_ptr<const pass_result> o,
                                                         action a) {
   const object_name id = a.of;
   const watched_kind* kind = watched(id.kind);
@@ -191,8 +192,8 @@ awaitable<k8s::result<void>> compose_cluster::take_away(std::shared_ptr<const ou
   with.uid = a.uid;
   with.resource_version = a.resource_version;
   with.propagation = "Background";
-  const auto there = o->scene.live.find(id);
-  const bool ends = there != o->scene.live.end() && there->second->finalizers.empty();
+  const auto there = o->sync_input.live.find(id);
+  const bool ends = there != o->sync_input.live.end() && there->second->finalizers.empty();
   auto done = co_await on_.api().remove(std::move(r), key, std::move(with));
   if (!done && done.error().code == k8s::errc::not_found) co_return k8s::result<void>();
   if (!done) co_return done.error();
@@ -202,7 +203,8 @@ awaitable<k8s::result<void>> compose_cluster::take_away(std::shared_ptr<const ou
   co_return k8s::result<void>();
 }
 
-awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outlook> o, action a) {
+awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const pass_result> o,
+                                                    action a) {
   const object_name id = a.of;
   const watched_kind* kind = watched(id.kind);
   k8s::fault gone;
@@ -216,10 +218,11 @@ awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outloo
   const bool applied =
       a.what == action::kind::apply || (creates && !is_secret(id) && !a.asked.empty());
   // Parents are everybody's; what stands in them by us is the core's.
-  std::string manager = id == o->scene.parent->id() ? std::string() : o->scene.about->manager;
+  std::string manager =
+      id == o->sync_input.parent->id() ? std::string() : o->sync_input.about->manager;
   auto body = co_await fill_in(o, a);
   if (!body) co_return body.error();
-  // An apply makes what is not there and would change what somebody else has made since we looked:
+  // An apply makes what is not there and would change what another writer has made since we looked:
   // a version that no object has lets it make only.
   if (applied && creates) metadata_of(*body)["resourceVersion"] = version_of_none;
   if (a.what == action::kind::apply) {
@@ -250,7 +253,7 @@ awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outloo
   if (now.deleting && a.what == action::kind::remove_finalizer) co_return k8s::result<void>();
   wrote(id, now);
   if (a.asked.empty()) co_return k8s::result<void>();
-  const auto state = parents_.find(o->scene.parent->id());
+  const auto state = parents_.find(o->sync_input.parent->id());
   if (state == parents_.end()) co_return k8s::result<void>();
   policies::compose::settled_write& settled = state->second.settled[id];
   settled.asked = a.asked;

@@ -246,7 +246,7 @@ public:
     informer_.on_change([this, changed = std::move(changed)](const view* before, const view* now) {
       if (before && !now) writes.gone(before->meta.key(), before->meta.uid);
       if (changed(before ? &before->meta : nullptr, now ? &now->meta : nullptr))
-        informer_.matters();
+        informer_.note_relevant();
     });
   }
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "compose/rules/question.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/informer.hpp"
 #include "k8s/informer/own_writes.hpp"
 #include "k8s/informer/view.hpp"
-#include "compose/rules/question.hpp"
 
 #include <boost/json/fwd.hpp>
 #include <boost/json/storage_ptr.hpp>
@@ -29,8 +29,8 @@ inline object_name secret_of(const std::string& ns, const std::string& name) {
 }
 
 /// A whole object as it is kept: its text without managedFields and versions, so that equal content
-/// wakes nobody. Of a Secret there are digests in place of its data; the bytes are gone when it was
-/// read.
+/// wakes no parent. Of a Secret there are digests in place of its data; the bytes are gone when it
+/// was read.
 enum class content { plain, secret };
 template <content What>
 struct content_view {

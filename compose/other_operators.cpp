@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// A Lease that nobody renewed for so long, by its own clock, is not waited for when it is first
+/// A Lease that was not renewed for so long, by its own clock, is not waited for when it is first
 /// seen: its holder went without releasing it.
 constexpr std::chrono::seconds long_gone{300};
 
@@ -62,7 +62,8 @@ reactor::awaitable<std::string> other_operators::look(std::string lease) {
   } else if (page.error().code == k8s::errc::forbidden) {
     known.other.clear();
   }
-  // Not before the answer: a caller that asks meanwhile must not take silence for nobody.
+  // Not before the answer: a caller that asks meanwhile must not take silence for "no other
+  // holder".
   known.asked = true;
   known.asked_at = loop_.now();
   co_return known.other;

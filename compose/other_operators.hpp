@@ -27,9 +27,9 @@ inline constexpr const char* api_lease = "compose.windlass.dev";
 /// election of our own Lease sees one namespace of home alone. Pure.
 class lease_holders {
 public:
-  /// Everything that was just listed; `ours`: the namespaces where somebody holds the Lease of this
-  /// API, whose election of the pack's Lease is Windlass's own.
-  /// Returns "NAMESPACE/LEASE, held by HOLDER" of the first by namespace; empty: nobody.
+  /// Everything that was just listed; `ours`: the namespaces where a process holds the Lease of
+  /// this API, whose election of the pack's Lease is Windlass's own.
+  /// Returns "NAMESPACE/LEASE, held by HOLDER" of the first by namespace; empty: none.
   std::string note(const std::vector<boost::json::object>& listed,
                    const std::set<std::string>& ours, reactor::steady_time now,
                    reactor::wall_time wall);
@@ -41,7 +41,7 @@ private:
 /// The same, asked of one cluster.
 /// Pace     asked before a pack is, and not again within `asked_every`: an idle cluster is left
 ///          alone.
-/// Errors   without an answer what was known counts; without the right to list, nobody is known.
+/// Errors   without an answer what was known counts; without the right to list, no other is known.
 /// Lifetime loop and client outlive it.
 class other_operators {
 public:

@@ -14,7 +14,7 @@ using policies::compose::data_files;
 
 constexpr reactor::nanoseconds fresh_for = 1s;
 
-/// As long as somebody reads; also who is cancelled no longer does.
+/// As long as there are readers; a cancelled one no longer counts.
 class under_way {
 public:
   under_way(bool& flag, reactor::waiters& others) : flag_(flag), others_(others) { flag_ = true; }

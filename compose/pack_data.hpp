@@ -22,10 +22,10 @@ namespace compose {
 /// Differs when a call gets something else.
 std::string digest_with_problem(const policies::compose::data_files& f);
 
-/// The files that calls of a pack get: those of a folder that the environment names, read anew when
-/// a second is over, else those of its own folder `data`; and the variables that it names. What
-/// cannot be read, or what the pack itself refuses (compose.data), leaves the last good ones in
-/// force, with the reason; where there are none, calls get what the pack refused. One for all
+/// The files that calls of a pack get: those of a folder that the environment names, read again
+/// when a second is over, else those of its own folder `data`; and the variables that it names.
+/// What cannot be read, or what the pack itself refuses (compose.data), leaves the last good ones
+/// in force, with the reason; where there are none, calls get what the pack refused. One for all
 /// clusters, for which a folder is read once.
 /// Lifetime the loop outlives it.
 class pack_data {
@@ -37,7 +37,7 @@ public:
   pack_data(reactor::loop& l, variable v, reactor::logger log = {})
       : loop_(l), variable_(std::move(v)), log_(std::move(log)) {}
 
-  /// at_once: while somebody reads the folder, what was read before; newest: waits for them.
+  /// at_once: while another call reads the folder, what was read before; newest: waits for them.
   enum class wants { at_once, newest };
   reactor::awaitable<files> of(policies::compose::declaration about,
                                std::shared_ptr<const policies::pack> p, wants w = wants::at_once);

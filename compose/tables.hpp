@@ -1,9 +1,9 @@
 #pragma once
 
-#include "k8s/client/event_kind.hpp"
-#include "compose/rules/planner.hpp"
 #include "app/api/condition_kind.hpp"
 #include "app/api/hold.hpp"
+#include "compose/rules/planner.hpp"
+#include "k8s/client/event_kind.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ inline constexpr units::hold_kind missing_kind = units::hold_in(holds, "missing-
                                   other_operator = units::hold_in(holds, "other-operator"),
                                   write_failed = units::hold_in(holds, "write-failed");
 
-/// The row of a code, here or among those of every API; null for one that nobody has.
+/// The row of a code, here or among those of every API; null for an unknown one.
 constexpr const units::hold_kind* find_hold(std::string_view code) noexcept {
   for (const units::hold_kind& k : holds)
     if (k.code == code) return &k;

@@ -21,22 +21,22 @@ namespace {
 /// Home's objects and the clusters' parts, which hear of each other here.
 class running final : public units::running_api {
 public:
-  running(const units::house& h, settings s)
-      : house_(h), settings_(std::move(s)), rows_(h.metrics, std::string(pools_api)) {}
+  running(const units::api_environment& h, settings s)
+      : environment_(h), settings_(std::move(s)), rows_(h.metrics, std::string(pools_api)) {}
 
-  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
+  std::unique_ptr<units::cluster_controller> at_home(k8s::engagement& on) override {
     fleet_home::options o;
-    o.does = house_.does;
+    o.does = environment_.does;
     o.ns = settings_.ns;
-    o.fleet = &house_.fleet;
-    o.packs = &house_.packs;
-    o.signals = house_.signals;
+    o.fleet = &environment_.fleet;
+    o.packs = &environment_.packs;
+    o.signals = environment_.signals;
     o.members = [this](const std::string& cluster) -> member_part* {
       const auto found = parts_.find(cluster);
       return found == parts_.end() ? nullptr : found->second;
     };
-    o.limits = house_.limits;
-    o.metrics = &house_.metrics;
+    o.limits = environment_.limits;
+    o.metrics = &environment_.metrics;
     o.rows = &rows_;
     o.on_stop = [this] { home_ = nullptr; };
     auto made = std::make_unique<pool_home>(on, std::move(o));
@@ -44,10 +44,10 @@ public:
     return made;
   }
 
-  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement& on) override {
     fleet_members::options o;
-    o.limits = house_.limits;
-    o.brake = units::brake_on(house_, std::string(pools_api), on);
+    o.limits = environment_.limits;
+    o.brake = units::brake_on(environment_, std::string(pools_api), on);
     o.on_change = [this](const std::string& pool) {
       if (home_) home_->claim_changed(pool);
     };
@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  units::house house_;
+  units::api_environment environment_;
   settings settings_;
   units::row_budget rows_;
   fleet_home* home_ = nullptr;
@@ -72,9 +72,10 @@ private:
 };
 
 auto making(settings s) {
-  return [s = std::move(s)](const units::house& h) -> std::unique_ptr<units::running_api> {
-    return std::make_unique<running>(h, s);
-  };
+  return
+      [s = std::move(s)](const units::api_environment& h) -> std::unique_ptr<units::running_api> {
+        return std::make_unique<running>(h, s);
+      };
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ inline constexpr reactor::nanoseconds patience_for_a_cluster = std::chrono::seco
 inline constexpr reactor::nanoseconds patience_for_cleanup = std::chrono::minutes(10);
 
 /// What home has on a cluster of one kind of fleet object.
-class member_part : public units::part {
+class member_part : public units::cluster_controller {
 public:
   virtual const k8s::engagement& on() const noexcept = 0;
   virtual const units::brake_question& brake() const noexcept = 0;  // asked before a write
@@ -76,7 +76,7 @@ std::string revision_text(const fleet_look& at, const std::string& digest);
 /// stands on members, in the status at home and in ControllerRevisions. A kind derives from it and
 /// adds what its objects are on a member.
 /// Lifetime: engagement, fleet and figures' budget outlive it; co_await stop() before destruction.
-class fleet_home : public units::part, protected k8s::reconciler<k8s::object_key> {
+class fleet_home : public units::cluster_controller, protected k8s::reconciler<k8s::object_key> {
 public:
   struct options {
     units::mode does = units::mode::act;
@@ -230,7 +230,7 @@ private:
   std::vector<fleet_object> objects() const;
   /// The same after the policy was asked, where there is one and a cluster may begin.
   awaitable<fleet_look> look_and_ask(fleet_object p);
-  enum class asking { whom_it_lets_begin, what_signals_say };
+  enum class asking { what_may_begin, what_signals_say };
   awaitable<void> ask_policy(fleet_look& at, asking what);  // borrowed
   awaitable<void> gather(fleet_look& at);                   // borrowed
   void note_lost(fleet_look& at, member& m);
@@ -274,7 +274,7 @@ inline constexpr std::size_t most_fleet_objects = 1'000;
 template <class Object>
 class fleet_home_of : public fleet_home {
 public:
-  std::string doubt() const override { return objects_.doubt(); }
+  std::string sync_problem() const override { return objects_.sync_problem(); }
 
 protected:
   fleet_home_of(k8s::engagement& on, options o, words w)

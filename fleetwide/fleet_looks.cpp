@@ -11,7 +11,7 @@
 #include "policies/moment.hpp"
 #include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <algorithm>
 
@@ -144,8 +144,8 @@ awaitable<void> fleet_home::gather(fleet_look& at) {
   std::vector<std::string> all;
   for (k8s::cluster* c : options_.fleet->clusters()) all.push_back(c->name());
   for (std::string& name : all) {
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
-    reactor::turn::spend();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
+    reactor::loop_slice::spend();
     k8s::cluster* c = options_.fleet->find(name);
     if (!c) continue;
     member m;
@@ -229,7 +229,7 @@ awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
       at.plan.members, [](const member_plan& m) { return m.is == member_state::waiting; });
   if (!options_.packs || !p.spec_problem().empty()) co_return at;
   if (begins)
-    co_await ask_policy(at, asking::whom_it_lets_begin);
+    co_await ask_policy(at, asking::what_may_begin);
   else if (waits)
     co_await ask_policy(at, asking::what_signals_say);
   co_return at;
@@ -257,8 +257,8 @@ awaitable<void> fleet_home::ask_policy(fleet_look& at, asking what) {
   q->object.reference = at.wanted.ref;
   q->object.proven = at.world.proven;
   for (std::size_t i = 0; i < at.world.members.size(); ++i) {
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
-    reactor::turn::spend();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
+    reactor::loop_slice::spend();
     const member& m = at.world.members[i];
     policies::fleet_cluster c;
     c.name = m.cluster;

@@ -30,17 +30,13 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return pools_.doubt(); }
+  std::string sync_problem() const override { return pools_.sync_problem(); }
   void reconsider() override;
 
   const k8s::engagement& on() const noexcept override { return on_; }
   const units::brake_question& brake() const noexcept override { return options_.brake; }
   /// Null where there is none of that name.
   const bootc::node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
-  template <class F>
-  void each_pool(F&& f) const {
-    pools_.objects().each(std::forward<F>(f));
-  }
 
   /// Server-side apply. Errors: errc::conflict where another manager has one of the fields.
   awaitable<k8s::result<void>> apply(std::string pool, boost::json::object body,

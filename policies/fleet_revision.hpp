@@ -40,7 +40,7 @@ struct fleet_question {
   std::vector<fleet_cluster> clusters;  // by name ascending
 };
 
-/// Who may not begin the revision now. Nobody begins because of an answer: waves, slots and
+/// Who may not begin the revision now. No cluster begins because of an answer: waves, slots and
 /// failures count besides.
 struct fleet_answer {
   std::string pack, version;
@@ -48,7 +48,7 @@ struct fleet_answer {
   reactor::nanoseconds look_again{0};         // 0: when something changes
 };
 
-/// Asks the pack that applies. A fault means: nobody begins; its message is the hold's reason.
+/// Asks the pack that applies. A fault means: no cluster begins; its message is the hold's reason.
 /// Errors   as host::call; errc::malformed names the place in the answer; a cluster that is not
 ///          there is one.
 reactor::awaitable<reactor::result<fleet_answer>> ask_revision(

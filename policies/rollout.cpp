@@ -63,6 +63,23 @@ std::int64_t rollout_instructions(std::size_t units, std::size_t clusters) {
          instructions_per_cluster * static_cast<std::int64_t>(clusters);
 }
 
+namespace {
+
+/// Why a unit that the answer names in `start` does not start; empty: it does.
+std::string reason_against(const rollout_unit& unit, const rollout_input& input,
+                           const std::set<std::string_view>& starting) {
+  if (starting.contains(unit.name)) return " is named twice";
+  if (unit.slotted) return " has a slot already";
+  if (unit.state != input.fleet.startable)
+    return " is " + unit.state + ", not " + input.fleet.startable;
+  if (unit.degraded) return " is degraded";
+  if (starting.size() >= input.fleet.free)
+    return " exceeds the " + std::to_string(input.fleet.free) + " free slots";
+  return {};
+}
+
+}  // namespace
+
 result<rollout_answer> read_rollout_answer(const value& answer, const rollout_input& input) {
   if (auto fine = check(answer, answer_shape()); !fine) return fine.error();
   reactor::keyed_map<std::string_view, const rollout_unit*> known;
@@ -86,17 +103,8 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
       const rollout_unit* unit = found ? *found : nullptr;
       if (!unit) {
         clamp(where + ": there is no unit named '" + one_line(*name) + "'");
-      } else if (starting.contains(unit->name)) {
-        clamp(where + ": " + *name + " is named twice");
-      } else if (unit->slotted) {
-        clamp(where + ": " + *name + " has a slot already");
-      } else if (unit->state != input.fleet.startable) {
-        clamp(where + ": " + *name + " is " + unit->state + ", not " + input.fleet.startable);
-      } else if (unit->degraded) {
-        clamp(where + ": " + *name + " is degraded");
-      } else if (out.start.size() >= input.fleet.free) {
-        clamp(where + ": " + *name + " exceeds the " + std::to_string(input.fleet.free) +
-              " free slots");
+      } else if (std::string why = reason_against(*unit, input, starting); !why.empty()) {
+        clamp(where + ": " + *name + why);
       } else {
         starting.insert(unit->name);
         out.start.push_back(*name);

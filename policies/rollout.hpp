@@ -37,7 +37,7 @@ struct rollout_unit {
 struct rollout_cluster {
   std::string name;
   k8s::string_map cluster_labels;
-  std::string target;  // what all of them shall run: a digest; empty: unknown
+  std::string target;  // what all of them are to run: a digest; empty: unknown
   std::uint64_t units = 0, updated = 0, degraded = 0, slotted = 0;
   double updated_at = 0;  // unix seconds since when all of them are; 0: not all are, or unknown
 };
@@ -111,8 +111,8 @@ struct rollout_answer {
 /// on each cluster that it is told of.
 std::int64_t rollout_instructions(std::size_t units, std::size_t clusters = 0);
 
-/// Asks the pack that applies who may start now. A fault means: nobody new starts; its message is
-/// the hold's reason.
+/// Asks the pack that applies who may start now. A fault means: no other unit starts; its message
+/// is the hold's reason.
 /// Errors   as host::call; errc::malformed names the place in the answer: "start[3]: expected a
 ///          unit name, got a number".
 reactor::awaitable<reactor::result<rollout_answer>> plan_rollout(

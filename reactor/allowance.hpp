@@ -7,10 +7,10 @@
 namespace reactor {
 
 /// What one peer may take of the loop's thread ahead of the others: a fiftieth of the processor
-/// time that the loop spends, and a little at once. Whoever has used it up is served all the same,
-/// but after everybody who is ready (turn::give_way), so a peer that is never silent, on however
-/// many connections, makes the others wait no longer than that. All streams to one peer share one;
-/// a peer with little to say never notices.
+/// time that the loop spends, and a little at once. A peer that has used it up is served all the
+/// same, but after everybody who is ready (loop_slice::yield), so a peer that is never silent, on
+/// however many connections, makes the others wait no longer than that. All streams to one peer
+/// share one; a peer with little to say never notices.
 class allowance {
 public:
   static constexpr nanoseconds at_once = 500us;

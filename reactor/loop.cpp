@@ -1,12 +1,12 @@
 #include "reactor/loop.hpp"
 
 #include "reactor/allowance.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "reactor/net/tcp.hpp"
 #include "reactor/plain/secret.hpp"
 #include "reactor/plain/thread_time.hpp"
 #include "reactor/system/kernel_watches.hpp"
-#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -81,7 +81,7 @@ struct loop::served_stop {
   bool& stopped;
   ~served_stop() {
     stopped = false;
-    turn::begin(nullptr);
+    loop_slice::begin(nullptr);
   }
 };
 
@@ -172,7 +172,7 @@ loop::loop(mode m, std::uint64_t seed)
 loop::~loop() {
   ending_ = true;
   if (real_) real_->join();
-  // As threads would: what was handed over is done, though nobody waits for it.
+  // As threads would: what was handed over is done, though no caller waits for it.
   while (!aside_.empty()) finish(aside_.begin()->first);
   later_.reset();
   timers_.on_next_changed = nullptr;
@@ -201,7 +201,7 @@ void loop::arm_real_timer() {
   real_->wakeup.expires_at(std::chrono::time_point_cast<std::chrono::steady_clock::duration>(next));
   real_->wakeup.async_wait([this](const error_code& ec) {
     if (ec) return;
-    while (!turn::is_over() && timers_.fire_one(now())) turn::spend();
+    while (!loop_slice::is_over() && timers_.fire_one(now())) loop_slice::spend();
     arm_real_timer();
   });
 }
@@ -217,9 +217,9 @@ void loop::run() {
   nanoseconds before = thread_cpu();
   steady_time measured = now();
   nanoseconds unmeasured{0};
-  turn::begin(this);
+  loop_slice::begin(this);
   while (!stopped_) {
-    // Asking without waiting costs a look at the kernel, so only where somebody has given way.
+    // Asking without waiting costs a look at the kernel, so only where a coroutine has given way.
     if ((later_->size() > 0 ? context_->poll_one() : context_->run_one()) == 0) {
       if (run_a_later_one()) continue;
       break;
@@ -228,7 +228,7 @@ void loop::run() {
     const steady_time ended = now();
     if (!charged_ && ended - measured < measured_together) {
       unmeasured = ended - measured;
-      turn::begin(this);
+      loop_slice::begin(this);
       continue;
     }
     // Processor time, because run_one also sleeps in epoll.
@@ -243,8 +243,8 @@ void loop::run() {
     if (charged_)
       std::exchange(charged_, nullptr)->use(std::max(took - unmeasured, nanoseconds(0)));
     unmeasured = {};
-    if (later_->size() > 0 && (ahead_ += took) >= turn::most_ahead) run_a_later_one();
-    turn::begin(this);
+    if (later_->size() > 0 && (ahead_ += took) >= loop_slice::most_ahead) run_a_later_one();
+    loop_slice::begin(this);
   }
 }
 
@@ -279,8 +279,9 @@ void loop::run_until(steady_time until) {
 bool loop::poll_simulated() {
   // "out of work" is not the end: a timer may make some
   if (context_->stopped()) context_->restart();
-  if (later_->size() > 0 && ++callbacks_ahead_ > turn::most_ahead_callbacks) run_a_later_one();
-  turn::begin(this);
+  if (later_->size() > 0 && ++callbacks_ahead_ > loop_slice::most_ahead_callbacks)
+    run_a_later_one();
+  loop_slice::begin(this);
   if (context_->poll_one() == 0 && (!run_a_later_one() || context_->poll_one() == 0)) return false;
   ++health_.callbacks;
   return true;

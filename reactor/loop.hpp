@@ -45,6 +45,7 @@ struct loop_health {
 /// Real       the machine's clocks, the kernel's entropy, TCP.
 /// Simulated  virtual time that jumps to the next timer when nothing is left to do, seeded entropy,
 ///            in-memory pipes.
+/// Members    more than twenty: the seams, and what the one thread is at the moment.
 /// Lifetime   outlives everything that was given a reference to it.
 class loop {
 public:
@@ -127,7 +128,7 @@ public:
   loop_health take_health() noexcept;
 
 private:
-  friend class turn;
+  friend class loop_slice;
   struct real_parts;
   struct served_stop;
   enum class of { ours, strangers };
@@ -158,7 +159,7 @@ private:
   loop_health health_;
   nanoseconds spent_{0};                // processor time of all callbacks
   std::shared_ptr<allowance> charged_;  // with what the present callback takes
-  std::unique_ptr<waiters> later_;      // those that gave way (turn::give_way)
+  std::unique_ptr<waiters> later_;      // those that gave way (loop_slice::yield)
   nanoseconds ahead_{0};                // what the others took since one of them ran
   std::size_t callbacks_ahead_ = 0;
   bool stopped_ = false, ending_ = false;

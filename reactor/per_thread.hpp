@@ -8,7 +8,7 @@ namespace reactor {
 
 /// One T for each thread that asks, made at its first call and destroyed when the thread ends; the
 /// main thread's stays. Instead of a thread_local with a destructor: the C library allocates to
-/// remember such a one, and aborts when it cannot. T belongs to one file, since whoever names the
+/// remember such a one, and aborts when it cannot. T belongs to one file, since code that names the
 /// same T gets the same object.
 template <class T>
 T& of_this_thread() {

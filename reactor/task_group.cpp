@@ -105,7 +105,7 @@ void task_group::ended(task_id id, std::exception_ptr why) {
   if (!why) return;
   if (on_failure_) return on_failure_(name, why);
   say_what_failed(name, why);
-  std::rethrow_exception(why);  // out of loop::run(): a bug nobody claimed
+  std::rethrow_exception(why);  // out of loop::run(): a bug without a handler
 }
 
 void task_group::cancel(task_id id) {

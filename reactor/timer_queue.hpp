@@ -61,7 +61,7 @@ private:
   std::vector<place> heap_;
   std::deque<slot> slots_;  // which do not move
   // Of each slot: its place in the heap; of a free slot the next one that is free. Apart, because
-  // whoever rises or sinks writes it at each level.
+  // a timer that rises or sinks writes it at each level.
   std::vector<std::uint32_t> at_;
   std::uint32_t free_ = none;
   std::uint64_t turns_ = 0;

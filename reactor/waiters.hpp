@@ -14,7 +14,7 @@ enum class woken { by_call, by_deadline };
 /// A place where coroutines wait until a plain function wakes them: the one suspension point on
 /// which sleeping, events, queues and joins are built. First come, first woken. Woken coroutines
 /// run in the loop's next turn.
-/// Lifetime  destroying it wakes whoever still waits as if cancelled.
+/// Lifetime  destroying it wakes each that still waits as if cancelled.
 class waiters {
 public:
   explicit waiters(loop& l) noexcept : loop_(l) {}
@@ -22,7 +22,7 @@ public:
   waiters(const waiters&) = delete;
   waiters& operator=(const waiters&) = delete;
 
-  /// Cancellation unwinds: it throws operation_aborted, so that nobody takes it for a wake-up.
+  /// Cancellation unwinds: it throws operation_aborted, so that it is not taken for a wake-up.
   awaitable<woken> wait(steady_time deadline = never);
   void wake_one();
   void wake_all();

@@ -2,7 +2,7 @@
 
 #include "reactor/backoff.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/this_coro.hpp>
@@ -21,7 +21,8 @@ namespace reactor {
 /// Keys that wait for work, each at most once.
 /// Runs     never the same key twice at once; a key added while it runs is run again afterwards.
 /// Requests a run answers every request made before it began, so it also drops a delay that was
-///          still pending: whoever wants a later look asks again during the run (requeue_after).
+///          still pending: a caller that wants a later look asks again during the run
+///          (requeue_after).
 /// Fairness groups take turns, keys of one group keep their order: one noisy cluster cannot starve
 /// the others.
 /// Limits   holds each key once; what bounds the number of keys bounds the queue. A key that was
@@ -92,8 +93,8 @@ public:
   /// The next key, which is running until done(). None once the queue is closed.
   awaitable<std::optional<Key>> get() {
     // Keys that are ready come without waiting, and their runs need not wait either.
-    if (turn::is_over()) co_await loop_.yield();
-    turn::spend();
+    if (loop_slice::is_over()) co_await loop_.yield();
+    loop_slice::spend();
     for (;;) {
       const auto cancellation = co_await asio::this_coro::cancellation_state;
       if (cancellation.cancelled() != asio::cancellation_type::none) {

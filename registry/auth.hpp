@@ -16,7 +16,7 @@ using formats::outcome;
 
 inline constexpr std::size_t credentials_bytes_limit = 4u << 20;
 
-/// What proves who we are to a registry; all empty = nobody in particular.
+/// What proves who we are to a registry; all empty = anonymous.
 struct registry_login {
   std::string username;
   reactor::secret password;

@@ -38,7 +38,7 @@ struct fault {
   std::string text;
   std::optional<reactor::nanoseconds> retry_after;
   bool cancelled = false;  // the caller is being cancelled: unwind
-  // The server could not be verified, or speaks no TLS: plain HTTP may do, for whoever allows that.
+  // The server could not be verified, or speaks no TLS: plain HTTP may do, where that is allowed.
   bool without_tls = false;
   bool connection_lost = false;  // it ended before the answer was whole
 

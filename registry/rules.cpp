@@ -98,7 +98,7 @@ after_blob_head after_head_of_blob(int status) {
 after_mount after_mount_answer(int status) {
   if (status == 202) return after_mount::upload_there;
   if (is_stored(status)) return after_mount::mounted;
-  return status == 429 ? after_mount::give_up : after_mount::upload_anew;
+  return status == 429 ? after_mount::give_up : after_mount::upload_again;
 }
 
 std::string next_link(const reactor::http::headers& fields) {

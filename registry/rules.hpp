@@ -48,7 +48,7 @@ after_blob_head after_head_of_blob(int status);
 
 /// What follows the request to mount a blob of another repository. 202 opens an upload, as the
 /// specification says of registries that do not mount; others answer 400, 401, 404 or 405.
-enum class after_mount { mounted, upload_there, upload_anew, give_up };
+enum class after_mount { mounted, upload_there, upload_again, give_up };
 after_mount after_mount_answer(int status);
 
 /// Whether a registry has taken what was uploaded: any 2xx, since not each one says 201.

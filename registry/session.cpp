@@ -263,9 +263,9 @@ awaitable<answer<reactor::secret>> session::authorize(std::string host, std::str
   const challenge& c = all[*chosen];
   if (c.scheme == "basic") {
     if (login->username.empty()) {
-      fault nobody = failed(errc::unauthorized, "basic credential not found for " + host);
-      nobody.http_status = 401;
-      co_return nobody;
+      fault refusal = failed(errc::unauthorized, "basic credential not found for " + host);
+      refusal.http_status = 401;
+      co_return refusal;
     }
     co_return reactor::http::basic_authorization(login->username, login->password.reveal());
   }
@@ -322,7 +322,7 @@ awaitable<answer<web_answer>> session::ask(question q) {
   const bool had_one = !known.empty();
   auto got = co_await send(q, std::move(known));
   if (!got || got->status != 401) co_return got;
-  // Whoever was asked in the end, only the registry itself may ask for its credentials.
+  // Whichever server answered in the end, only the registry itself may ask for its credentials.
   if (!same_origin(got->url, base_url(q.host))) co_return got;
   auto challenges = challenges_of(got->fields);
   auto authorization = co_await authorize(q.host, q.scope, std::move(challenges));

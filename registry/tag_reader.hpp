@@ -38,7 +38,7 @@ class tag_source {
 public:
   virtual ~tag_source() = default;
   /// The digest that the tag names now, or the reference's own once the registry has shown that it
-  /// is there; `known` is what the tag named last time. `with` null = nobody in particular.
+  /// is there; `known` is what the tag named last time. `with` null = anonymous.
   virtual awaitable<answer<std::string>> digest_of(image_ref of, std::string known,
                                                    std::shared_ptr<const pull_secret> with) = 0;
   /// The labels of the image that the reference's digest names; of an image for several
@@ -46,7 +46,7 @@ public:
   virtual awaitable<answer<image_labels>> labels_of(image_ref, std::shared_ptr<const pull_secret>) {
     co_return image_labels();
   }
-  /// Nobody asks any more: connections are closed. It may be asked again.
+  /// There are no more questions: connections are closed. It may be asked again.
   virtual awaitable<void> rest() { co_return; }
 };
 

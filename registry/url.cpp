@@ -7,7 +7,7 @@
 #include <vector>
 
 // A second reader of URLs beside formats/go/url, which is Go's net/url to the letter and writes
-// anew what it has decoded: here every part stays as it was written, since signed queries and what
+// again what it has decoded: here every part stays as it was written, since signed queries and what
 // repositories compare depend on it.
 namespace registry {
 

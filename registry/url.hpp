@@ -11,7 +11,7 @@ using formats::outcome;
 
 /// A URL taken apart and nothing else: every part is as it was written, still percent-encoded, so
 /// that what a repository has signed is asked for byte by byte. (formats/go/url decodes and writes
-/// anew, as Go's templates do.)
+/// again, as Go's templates do.)
 struct url {
   std::string scheme;  // lower case, "" for a relative one
   std::string user;    // "name:password", "" without

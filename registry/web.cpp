@@ -60,7 +60,7 @@ reactor::fault too_big(const web_request& r) {
                              "it is larger than " + std::to_string(r.limit_bytes) + " bytes");
 }
 
-/// What was sent as proof and comes back: whoever quotes a refusal would print it.
+/// What was sent as proof and comes back: code that quotes a refusal would print it.
 void hide_proof(std::string& text, const reactor::secret& authorization) {
   const std::string_view value = authorization.reveal();
   const auto space = value.find(' ');
@@ -244,7 +244,7 @@ awaitable<result<web_answer>> web::ask(web_request r) {
   const auto deadline = loop_.now() + r.timeout;
   auto whole = converse(std::move(r));
   auto answer = co_await reactor::with_deadline(loop_, std::move(whole), deadline, "download");
-  // Whoever was cancelled must not make a sentence of it: this wait unwinds.
+  // A cancelled caller must not make a sentence of it: this wait unwinds.
   if (!answer && reactor::is_cancelled(answer.error().code)) co_await loop_.yield();
   co_return answer;
 }

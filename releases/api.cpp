@@ -26,16 +26,16 @@ constexpr std::string_view api_name = "releases";
 /// Home's library and the clusters' parts, which hear of each other here.
 class running final : public units::running_api {
 public:
-  running(const units::house& h, settings s)
-      : house_(h), settings_(std::move(s)), rows_(h.metrics, std::string(api_name)) {}
+  running(const units::api_environment& h, settings s)
+      : environment_(h), settings_(std::move(s)), rows_(h.metrics, std::string(api_name)) {}
 
-  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
-    auto books = std::make_shared<library>(house_.loop, house_.packs);
+  std::unique_ptr<units::cluster_controller> at_home(k8s::engagement& on) override {
+    auto books = std::make_shared<library>(environment_.loop, environment_.packs);
     home_releases::options o;
-    o.does = house_.does;
+    o.does = environment_.does;
     o.ns = settings_.ns;
-    o.limits = house_.limits;
-    o.metrics = &house_.metrics;
+    o.limits = environment_.limits;
+    o.metrics = &environment_.metrics;
     o.in_use = [this](const std::string& release) { return in_use(release); };
     o.on_stop = [this] {
       home_ = nullptr;
@@ -51,21 +51,21 @@ public:
     return made;
   }
 
-  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement& on) override {
     release_pools::options o;
-    o.does = house_.does;
+    o.does = environment_.does;
     o.labels = settings_.labels;
-    o.home = [this] { return shelf{books_, home_ && home_->is_live()}; };
-    o.limits = house_.limits;
-    o.metrics = &house_.metrics;
+    o.home = [this] { return releases_at_home{books_, home_ && home_->is_live()}; };
+    o.limits = environment_.limits;
+    o.metrics = &environment_.metrics;
     o.rows = &rows_;
-    o.brake = units::brake_on(house_, "releases", on);
+    o.brake = units::brake_on(environment_, "releases", on);
     o.digest_of = [this](const std::string& ref) { return digest_of(ref); };
-    o.on_wish = [this] {
+    o.on_request = [this] {
       if (home_) home_->judge_again();
     };
     o.on_stop = [this](release_pools* p) { parts_.erase(p); };
-    auto made = std::make_unique<release_pools>(on, house_.packs, std::move(o));
+    auto made = std::make_unique<release_pools>(on, environment_.packs, std::move(o));
     parts_.insert(made.get());
     return made;
   }
@@ -83,17 +83,17 @@ private:
 
   /// Whether a cluster's labels name it; not known while one of the fleet may be missing.
   std::optional<bool> in_use(const std::string& release) const {
-    for (const k8s::cluster* c : house_.fleet.clusters()) {
-      const wish w = wish_of(c->labels(), settings_.labels, *books_);
+    for (const k8s::cluster* c : environment_.fleet.clusters()) {
+      const requested_release w = requested_release_of(c->labels(), settings_.labels, *books_);
       if (w.problem.empty() && !w.version.empty() && w.provider + "-" + w.version == release)
         return true;
     }
-    if (!house_.fleet.is_discovered() || !house_.fleet.without_connection().empty())
+    if (!environment_.fleet.is_discovered() || !environment_.fleet.without_connection().empty())
       return std::nullopt;
     return false;
   }
 
-  units::house house_;
+  units::api_environment environment_;
   settings settings_;
   units::row_budget rows_;
   home_releases* home_ = nullptr;
@@ -102,9 +102,10 @@ private:
 };
 
 auto making(settings s) {
-  return [s = std::move(s)](const units::house& h) -> std::unique_ptr<units::running_api> {
-    return std::make_unique<running>(h, s);
-  };
+  return
+      [s = std::move(s)](const units::api_environment& h) -> std::unique_ptr<units::running_api> {
+        return std::make_unique<running>(h, s);
+      };
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "releases/wish.hpp"
 #include "app/api/api.hpp"
+#include "releases/requested_release.hpp"
 
 #include <string>
 

@@ -7,7 +7,7 @@
 #include "releases/conditions.hpp"
 #include "releases/events.hpp"
 #include "releases/names.hpp"
-#include "releases/outlook.hpp"
+#include "releases/pool_decision.hpp"
 
 #include <boost/json.hpp>
 

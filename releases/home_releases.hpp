@@ -1,12 +1,12 @@
 #pragma once
 
+#include "app/api/api.hpp"
 #include "k8s/client/condition.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
 #include "releases/library.hpp"
 #include "releases/release.hpp"
-#include "app/api/api.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,9 +36,9 @@ bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int
                     reactor::wall_time now);
 
 /// The Releases at home: the library is kept like them, and each says by its conditions and events
-/// what is found about it. Status is written when it changes, and by nobody who only looks.
+/// what is found about it. Status is written when it changes, and never by commands that only look.
 /// Lifetime: the engagement and the library outlive it; co_await stop() before destruction.
-class home_releases final : public units::part, private k8s::reconciler<std::string> {
+class home_releases final : public units::cluster_controller, private k8s::reconciler<std::string> {
 public:
   struct options {
     units::mode does = units::mode::act;
@@ -53,7 +53,7 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return releases_.doubt(); }
+  std::string sync_problem() const override { return releases_.sync_problem(); }
   void reconsider() override { books_->reconsider(); }
   /// What is in the library changed, or what is said of it.
   void judge_again();

@@ -188,7 +188,7 @@ reactor::awaitable<reactor::result<Answer>> library::once(
     if (among.size() >= most_answers) among.clear();
     q = std::make_shared<question<Answer>>(loop_);
     among.emplace(key, q);
-    // Nobody who waits owns it: a cluster that leaves takes no answer from the others.
+    // No waiting caller owns it: a cluster that leaves takes no answer from the others.
     tasks_.start("ask about Releases", carry_out(among, std::move(key), q, std::move(ask)));
   }
   if (!q->answered.is_set()) (void)co_await q->answered.wait();

@@ -26,7 +26,7 @@ using units::plan_row;
 
 namespace {
 
-constexpr std::size_t most_pools = 1'000;  // as whoever moves them
+constexpr std::size_t most_pools = 1'000;  // as the mover of pools has
 constexpr reactor::nanoseconds not_live_retry = 5s, policy_retry = 1min;
 constexpr reactor::nanoseconds patience_for_home = 10s, look_again_for_home = 50ms;
 constexpr std::string_view api_of_pools = "bootc", word_for_none = "unknown";
@@ -51,7 +51,7 @@ docs::pool_facts facts_of(const bootc::node_pool& p) {
   return f;
 }
 
-/// Every node runs what the pool asks for, as whoever moves them has said of this very pool.
+/// Every node runs what the pool asks for, as the mover of pools has said of this very pool.
 bool is_settled(const bootc::node_pool& p) {
   const k8s::condition* c =
       k8s::find_condition(p.status.conditions, bootc::pool_condition::up_to_date);
@@ -68,24 +68,24 @@ double unix_seconds(const std::string& date) {
   return at ? policies::unix_seconds(*at) : 0;
 }
 
-units::standing standing_of(outlook::standing s) {
-  return s == outlook::standing::arrived ? units::standing::done : units::standing::moving;
+units::standing standing_of(pool_decision::standing s) {
+  return s == pool_decision::standing::arrived ? units::standing::done : units::standing::moving;
 }
 
 /// "flatcar-…-a → flatcar-…-b, rolls nodes"
-std::string step_of(const outlook& o) {
+std::string step_of(const pool_decision& o) {
   const std::string from = !o.image.empty() ? o.image : o.ref;
   const std::string to = !o.target_image.empty() ? o.target_image : "?";
-  if (o.is == outlook::standing::arrived) return "stays at " + to;
+  if (o.is == pool_decision::standing::arrived) return "stays at " + to;
   std::string text = (from.empty() ? "nothing" : from) + " → " + to;
   if (o.rolls == "yes") text += ", rolls nodes";
   if (o.rolls == "chart") text += ", the chart decides whether nodes roll";
   if (o.rolls == "no") text += ", rolls no node";
-  if (o.is == outlook::standing::moving) text += ", under way";
+  if (o.is == pool_decision::standing::moving) text += ", under way";
   return text;
 }
 
-units::unit shown(const outlook& o) {
+units::unit shown(const pool_decision& o) {
   units::unit u;
   u.name = o.pool;
   u.state = text(o.is);
@@ -117,14 +117,14 @@ std::string kubernetes_in(const std::shared_ptr<library>& books, const std::stri
 }
 
 /// One that would be written waits for the brake, or for the speed limit until its time.
-void hold_back(outlook& o, units::hold why) {
-  o.is = outlook::standing::held;
+void hold_back(pool_decision& o, units::hold why) {
+  o.is = pool_decision::standing::held;
   why.asked_again.clear();  // look() says it
   why.unit = o.pool;
   o.hold = std::move(why);
 }
 
-std::string row_of(const outlook& o) {
+std::string row_of(const pool_decision& o) {
   return o.release.empty() ? std::string(word_for_none) : o.release;
 }
 
@@ -136,10 +136,10 @@ bool follows(const bootc::node_pool& p) noexcept {
 
 struct release_pools::looking {
   bootc::node_pool pool;
-  shelf home;
+  releases_at_home home;
   k8s::string_map labels;  // of the cluster
-  wish wanted;
-  evidence found;
+  requested_release wanted;
+  followed_pool found;
   reactor::nanoseconds look_again{0};
 };
 
@@ -200,9 +200,9 @@ void release_pools::count_digests(const std::string& ref,
 
 void release_pools::reconsider() {
   ++revision_;
-  if (const shelf home = options_.home(); home.books) {
-    wish now = wish_of(on_.on().labels(), options_.labels, *home.books);
-    if (std::exchange(wish_, now) != now && options_.on_wish) options_.on_wish();
+  if (const releases_at_home home = options_.home(); home.index) {
+    requested_release now = requested_release_of(on_.on().labels(), options_.labels, *home.index);
+    if (std::exchange(requested_release_, now) != now && options_.on_request) options_.on_request();
   }
   pools_.objects().each([&](const bootc::node_pool& p) {
     if (follows(p)) controller_.add(p.meta.name.str());
@@ -210,19 +210,19 @@ void release_pools::reconsider() {
 }
 
 std::optional<std::uint64_t> release_pools::revision() const {
-  const shelf home = options_.home();
-  return revision_ + (home.books ? home.books->revision() : 0);
+  const releases_at_home home = options_.home();
+  return revision_ + (home.index ? home.index->revision() : 0);
 }
 
 awaitable<void> release_pools::find_current(looking& at) {
-  library& books = *at.home.books;
+  library& books = *at.home.index;
   const docs::pool_facts facts = facts_of(at.pool);
   const std::string& ref = at.pool.spec.image_ref;
   if (ref.empty()) co_return;
   std::vector<std::string> candidates;
   const std::string noted(at.pool.meta.annotations.get(names::at));
   if (!noted.empty()) candidates.push_back(noted);
-  // Who opts in has been written by nobody yet, and who edits the image by hand leaves the note
+  // A pool that opts in has no note yet, and an edit of the image by hand leaves the note
   // behind.
   std::vector<std::shared_ptr<const book>> all = books.of(at.wanted.provider);
   for (auto b = all.rbegin(); b != all.rend(); ++b)
@@ -239,7 +239,7 @@ awaitable<void> release_pools::find_current(looking& at) {
 
 /// Asks `versions.resolve`, whose catalogue is what home has of the provider.
 awaitable<void> release_pools::find_release(looking& at) {
-  evidence& e = at.found;
+  followed_pool& e = at.found;
   if (!at.wanted.problem.empty()) {
     e.why_none = at.wanted.problem;
     co_return;
@@ -252,8 +252,8 @@ awaitable<void> release_pools::find_release(looking& at) {
   question->labels = at.pool.meta.labels;
   question->annotations = at.pool.meta.annotations;
   question->wanted = at.wanted.version;
-  if (const auto now = at.home.books->find(e.at)) question->running = now->version;
-  for (const auto& b : at.home.books->of(at.wanted.provider)) {
+  if (const auto now = at.home.index->find(e.at)) question->running = now->version;
+  for (const auto& b : at.home.index->of(at.wanted.provider)) {
     policies::catalogue_entry one;
     one.version = b->version;
     one.reference = b->name;
@@ -285,16 +285,16 @@ awaitable<void> release_pools::find_release(looking& at) {
     co_return;
   }
   e.release = answer->reference;
-  const auto b = at.home.books->find(e.release);
+  const auto b = at.home.index->find(e.release);
   if (b && b->content) e.content = b->content->hash;
-  e.consent_problem = at.home.books->consent_problem();
+  e.consent_problem = at.home.index->consent_problem();
   if (b && !b->content) e.why_none = e.release + " cannot be read: " + b->problem;
 }
 
 /// What policies say of the Release, and of the steps to it from what nodes run.
 awaitable<void> release_pools::ask_about(looking& at) {
-  evidence& e = at.found;
-  library& books = *at.home.books;
+  followed_pool& e = at.found;
+  library& books = *at.home.index;
   const docs::pool_facts facts = facts_of(at.pool);
   auto image = co_await books.image(e.release, facts);
   if (!image) {
@@ -336,18 +336,18 @@ awaitable<std::optional<release_pools::seen>> release_pools::look_closely(std::s
   at.found.settled = is_settled(*p);
   at.found.digest = digest_in(p->status);
   if (p->status.resolved_ref == p->spec.image_ref) at.found.moved_to = p->status.available_digest;
-  if (!at.home.books || !at.home.live || !at.home.books->is_read()) {
+  if (!at.home.index || !at.home.live || !at.home.index->is_read()) {
     at.found.why_none = "the Releases at home are not known at the moment";
   } else {
-    at.wanted = wish_of(at.labels, options_.labels, *at.home.books);
+    at.wanted = requested_release_of(at.labels, options_.labels, *at.home.index);
     co_await find_current(at);
     co_await find_release(at);
     if (at.found.fault.empty() && at.found.why_none.empty()) co_await ask_about(at);
   }
   seen out;
-  out.last = weigh(at.found);
+  out.last = decide(at.found);
   out.look_again = at.look_again;
-  if (out.last.is != outlook::standing::due) co_return out;
+  if (out.last.is != pool_decision::standing::due) co_return out;
   if (const auto held = units::ask(options_.brake, out.last.pool)) {
     hold_back(out.last, *held);
     if (held->again_in) out.look_again = *held->again_in;
@@ -355,7 +355,7 @@ awaitable<std::optional<release_pools::seen>> release_pools::look_closely(std::s
   co_return out;
 }
 
-awaitable<std::optional<outlook>> release_pools::look(std::string pool) {
+awaitable<std::optional<pool_decision>> release_pools::look(std::string pool) {
   auto found = co_await look_closely(std::move(pool));
   if (!found) co_return std::nullopt;
   if (found->last.hold && found->look_again > 0s)
@@ -388,7 +388,7 @@ awaitable<k8s::result<k8s::next>> release_pools::reconcile(std::string pool) {
     count();
     co_return k8s::await_change();
   }
-  const outlook o = found->last;
+  const pool_decision o = found->last;
   const reactor::nanoseconds again = found->look_again;
   if (const auto before = known_.find(pool);
       o.hold && (before == known_.end() || before->second.last.hold != o.hold))
@@ -396,7 +396,7 @@ awaitable<k8s::result<k8s::next>> release_pools::reconcile(std::string pool) {
                       {{"pool", pool}, {"code", o.hold->code}, {"why", o.hold->sentence}});
   known_.insert_or_assign(pool, std::move(*found));
   count();
-  if (o.is == outlook::standing::due) {
+  if (o.is == pool_decision::standing::due) {
     const bootc::node_pool* now = pools_.find({"", pool});
     if (!now || !follows(*now) || now->spec.image_ref != o.ref) co_return k8s::await_change();
     if (units::begin(options_.brake, pool)) {  // since it was looked at; it is looked at again
@@ -407,7 +407,7 @@ awaitable<k8s::result<k8s::next>> release_pools::reconcile(std::string pool) {
     auto written = co_await write(std::move(copy), o);
     if (!written) co_return written.error();
   }
-  // What home has is told by whoever reads it; a policy that failed tells nobody.
+  // What home has is told by its reader; a policy that failed tells nothing.
   if (o.hold && o.hold->code == units::hold_code::policy_fault.code)
     co_return k8s::requeue_after(policy_retry);
   if (!options_.home().live) co_return k8s::requeue_after(not_live_retry);
@@ -415,7 +415,7 @@ awaitable<k8s::result<k8s::next>> release_pools::reconcile(std::string pool) {
   co_return k8s::await_change();
 }
 
-awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, outlook o) {
+awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, pool_decision o) {
   json::object annotations;
   annotations[names::at] = o.release;
   // While nodes still run what was before, that stays the one that every step is judged from.
@@ -426,7 +426,7 @@ awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, outlook
   const std::string known = options_.digest_of ? options_.digest_of(o.target_ref) : std::string();
   annotations[bootc::names::approve_digest] =
       known.empty() ? json::value(nullptr) : json::value(known);
-  const std::string kubernetes = kubernetes_in(options_.home().books, o.release);
+  const std::string kubernetes = kubernetes_in(options_.home().index, o.release);
   annotations[bootc::names::kubernetes] =
       kubernetes.empty() ? json::value(nullptr) : json::value(kubernetes + " " + o.target_ref);
   json::object metadata;
@@ -455,8 +455,8 @@ awaitable<std::vector<plan_row>> release_pools::overview() {
   const reactor::gate::visit here(overviews_);
   // Who looks once has just come; home is not there before every cluster.
   while (!stopping_ && on_.loop().now() < patient_until_) {
-    const shelf home = options_.home();
-    if (home.live && home.books->is_read()) break;
+    const releases_at_home home = options_.home();
+    if (home.live && home.index->is_read()) break;
     co_await on_.loop().sleep_for(look_again_for_home);
   }
   std::vector<std::string> names;
@@ -474,10 +474,10 @@ awaitable<std::vector<plan_row>> release_pools::overview() {
     if (row.target.empty()) row.target = o->target_image;
     row.units.push_back(shown(*o));
     ++row.capacity;
-    row.updated += o->is == outlook::standing::arrived;
-    row.updating += o->is != outlook::standing::arrived;
-    row.occupied += o->is == outlook::standing::moving;
-    if (o->is == outlook::standing::due) {
+    row.updated += o->is == pool_decision::standing::arrived;
+    row.updating += o->is != pool_decision::standing::arrived;
+    row.occupied += o->is == pool_decision::standing::moving;
+    if (o->is == pool_decision::standing::due) {
       row.start.push_back(name);
       row.actions.push_back({"write spec.image.ref " + o->target_ref, name});
     }

@@ -9,8 +9,8 @@
 #include "policies/host/host.hpp"
 #include "reactor/gate.hpp"
 #include "releases/library.hpp"
-#include "releases/outlook.hpp"
-#include "releases/wish.hpp"
+#include "releases/pool_decision.hpp"
+#include "releases/requested_release.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,8 +26,8 @@ namespace releases {
 using reactor::awaitable;
 
 /// Where the Releases are; null while home has none for us. `live`: what it says may be acted upon.
-struct shelf {
-  std::shared_ptr<library> books;
+struct releases_at_home {
+  std::shared_ptr<library> index;
   bool live = false;
 };
 
@@ -38,19 +38,19 @@ bool follows(const bootc::node_pool& p) noexcept;
 /// have is asked of `versions.resolve`, the image's reference is written to spec.image.ref as a
 /// person would, and the rollout is another API's.
 /// Lifetime: engagement, packs and figures' budget outlive it; co_await stop() before destruction.
-class release_pools final : public units::part, private k8s::reconciler<std::string> {
+class release_pools final : public units::cluster_controller, private k8s::reconciler<std::string> {
 public:
   struct options {
     units::mode does = units::mode::act;
     cluster_labels labels;
-    std::function<shelf()> home;
+    std::function<releases_at_home()> home;
     units::brake_question brake;  // asked before a pool is written
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;
     /// What the pools of all clusters have of this reference; empty where none has it.
     std::function<std::string(const std::string& ref)> digest_of;
-    std::function<void()> on_wish;  // the cluster's labels ask for another Release
+    std::function<void()> on_request;  // the cluster's labels ask for another Release
     std::function<void(release_pools*)> on_stop;
   };
   release_pools(k8s::engagement& on, policies::host& packs, options o);
@@ -58,19 +58,19 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return pools_.doubt(); }
+  std::string sync_problem() const override { return pools_.sync_problem(); }
   void reconsider() override;
   awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override;
   /// What becomes of a pool; none when it follows no Release.
-  awaitable<std::optional<outlook>> look(std::string pool);
+  awaitable<std::optional<pool_decision>> look(std::string pool);
   /// Counts the digests that pools here were given for this reference.
   void count_digests(const std::string& ref, std::map<std::string, std::size_t>& into) const;
   bool idle() const noexcept { return controller_.idle(); }
 
 private:
   struct seen {
-    outlook last;
+    pool_decision last;
     reactor::nanoseconds look_again{0};  // 0: when something changes
   };
   awaitable<k8s::result<k8s::next>> reconcile(std::string pool) override;
@@ -79,7 +79,7 @@ private:
   awaitable<void> find_current(looking& at);  // borrowed
   awaitable<void> find_release(looking& at);  // borrowed
   awaitable<void> ask_about(looking& at);     // borrowed
-  awaitable<k8s::result<void>> write(bootc::node_pool pool, outlook o);
+  awaitable<k8s::result<void>> write(bootc::node_pool pool, pool_decision o);
   awaitable<std::optional<seen>> look_closely(std::string pool);
   void count();
 
@@ -90,7 +90,7 @@ private:
   std::unique_ptr<units::row_figures> figures_;
   std::map<std::string, seen> known_;
   std::set<std::string> shown_rows_;  // with series of their own
-  wish wish_;
+  requested_release requested_release_;
   std::uint64_t revision_ = 0;
   k8s::controller<std::string> controller_;
   bool stopping_ = false;

@@ -48,7 +48,7 @@ policies::host::options pack_options(const service_options& from, const config_m
 template <class F>
 void each_part(const k8s::cluster& c, F f) {
   for (const auto& e : c.engagements())
-    if (units::part* p = units::part_of(*e)) f(*p);
+    if (units::cluster_controller* p = units::part_of(*e)) f(*p);
 }
 
 reactor::fault sentence(reactor::errc code, std::string text) {
@@ -76,12 +76,18 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.tokens = options_.does == units::mode::act ? k8s::token_care::ours : k8s::token_care::others;
   f.home = options_.home;
   f.programs = options_.programs;
-  f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  f.on_recovered = [](k8s::cluster& c) {
+    each_part(c, [](units::cluster_controller& p) { p.recover(); });
+  };
   // Another policy may apply now.
-  f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
-  f.on_names = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
+  f.on_labels = [](k8s::cluster& c) {
+    each_part(c, [](units::cluster_controller& p) { p.reconsider(); });
+  };
+  f.on_names = [](k8s::cluster& c) {
+    each_part(c, [](units::cluster_controller& p) { p.reconsider(); });
+  };
   f.describe = [](const k8s::cluster& c, boost::json::object& entry) {
-    each_part(c, [&](const units::part& p) { p.describe(entry); });
+    each_part(c, [&](const units::cluster_controller& p) { p.describe(entry); });
   };
   f.on_event = [this](const std::string& cluster, const k8s::event_note& e) {
     if (on_event) on_event(cluster, e);
@@ -99,26 +105,27 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   for (const units::api& what : options_.apis) {
     apis_.push_back(std::make_unique<running>());
     apis_.back()->what = &what;
-    units::house house{loop_, log_, metrics_, packs_, *fleet_, options_.does, options_.limits};
+    units::api_environment environment{loop_,   log_,          metrics_,       packs_,
+                                       *fleet_, options_.does, options_.limits};
     if (options_.leader_elect) {
-      units::turns::options o{lease_of(what).ns, options_.identity};
-      apis_.back()->turns = std::make_unique<units::turns>(
+      units::extra_leases::options o{lease_of(what).ns, options_.identity};
+      apis_.back()->turns = std::make_unique<units::extra_leases>(
           loop_, [this]() -> k8s::client& { return home_->api(); }, std::move(o), log_);
-      house.turns = apis_.back()->turns.get();
+      environment.extra_leases = apis_.back()->turns.get();
     }
-    house.shows = options_.shows;
-    house.give_up = [this](const std::string& why) { fail(why); };
-    house.own_image = [this] { return own_image_; };
-    house.own_pod_uid = [this] { return own_pod_uid_; };
-    house.brake = &brake_;
-    house.signals = [this](const policies::subject& about, const std::string& cluster) {
+    environment.shows = options_.shows;
+    environment.give_up = [this](const std::string& why) { fail(why); };
+    environment.own_image = [this] { return own_image_; };
+    environment.own_pod_uid = [this] { return own_pod_uid_; };
+    environment.brake = &brake_;
+    environment.signals = [this](const policies::subject& about, const std::string& cluster) {
       return signals_for(about, cluster);
     };
     if (options_.does == units::mode::act) {
-      house.speed = &speed_;
-      house.gates = what.gates;
+      environment.speed = &speed_;
+      environment.gates = what.gates;
     }
-    apis_.back()->works = what.make(house);
+    apis_.back()->works = what.make(environment);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
   packs_.on_looked = [this](const std::string& from) { tell_refusals(from); };
@@ -156,7 +163,9 @@ void service::make_home() {
   h.name = options_.home_name;
   h.identity = options_.reporter;
   h.needs_uid = k8s::cluster_options::uid::where_allowed;
-  h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  h.on_recovered = [](k8s::cluster& c) {
+    each_part(c, [](units::cluster_controller& p) { p.recover(); });
+  };
   h.on_uid = [this](const std::string&) { fleet_->recognise(*home_); };
   h.on_event = [this](const std::string& cluster, const k8s::event_note& e) {
     if (on_event) on_event(cluster, e);
@@ -477,8 +486,8 @@ reactor::awaitable<reactor::result<void>> service::start_fleet() {
                          "cannot look for kubeconfig Secrets at home: " + found.error().message() +
                              (forbidden ? advice : ""));
     if (forbidden) {
-      // Nobody asked for a fleet, and who may not even list its Secrets has none. Asking again
-      // would be refused again.
+      // No fleet was asked for, and an account that may not even list its Secrets has none. Asking
+      // again would be refused again.
       log_.warning("kubeconfig Secrets may not be listed: home itself is the fleet",
                    {{"namespace", options_.ns},
                     {"label", options_.label},
@@ -757,7 +766,8 @@ reactor::awaitable<void> service::watch_memory() {
 }
 
 void service::reconsider_all() {
-  for (k8s::cluster* c : clusters()) each_part(*c, [](units::part& p) { p.reconsider(); });
+  for (k8s::cluster* c : clusters())
+    each_part(*c, [](units::cluster_controller& p) { p.reconsider(); });
 }
 
 reactor::awaitable<void> service::stop() {

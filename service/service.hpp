@@ -2,7 +2,7 @@
 
 #include "app/api/api.hpp"
 #include "app/api/brake.hpp"
-#include "app/api/turns.hpp"
+#include "app/api/extra_leases.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
@@ -42,7 +42,7 @@ struct named_connection {
 };
 
 struct service_options {
-  /// What it moves; nobody else in this folder knows what that is.
+  /// What it moves; no other file of this folder knows what that is.
   std::vector<units::api> apis = {};
   /// What packs may answer, also to APIs that do not run.
   policies::shared_hooks hooks = {};
@@ -65,7 +65,7 @@ struct service_options {
   /// Where packs come from that come before the stock ones, the first first: folders, and
   /// "configmap:[NAMESPACE/]NAME" of the home cluster, in the fleet's namespace unless one is said.
   std::vector<std::string> policies;
-  /// Somebody has run the packs' own tests already, and nobody edits them: a simulation starts
+  /// The packs' own tests have run already, and the packs are not edited: a simulation starts
   /// thousands of times.
   bool packs_are_tested = false;
   /// Packs that a service before this one has loaded.
@@ -99,6 +99,7 @@ struct service_options {
 
 /// The running product: policies, home, the fleet, the APIs on all of them, and what people and
 /// Prometheus ask. `run`, `status`, `plan`, `explain`, the demo and the simulation all are this.
+/// Members  more than twenty: the parts of the process, made in this order and stopped backwards.
 /// APIs     each runs while it holds its Lease, on every cluster and at home as it wishes. One that
 ///          loses its Lease is stopped everywhere, the others go on; it starts again with its
 ///          Lease.
@@ -180,7 +181,7 @@ private:
   /// One API of this process, and whether it is on the clusters.
   struct running {
     const units::api* what = nullptr;
-    std::unique_ptr<units::turns> turns;  // where Leases are taken
+    std::unique_ptr<units::extra_leases> turns;  // where Leases are taken
     std::unique_ptr<units::running_api> works;
     std::unique_ptr<k8s::leader_election> election;
     reactor::gauge leads;

@@ -64,14 +64,14 @@ std::string chart_repository::url() const {
 
 reactor::http::response chart_repository::answer(const reactor::http::request& r) const {
   reactor::http::response out;
-  if (mood_ == mood::failing) {
+  if (behaviour_ == behaviour::failing) {
     out.status = 503;
     return out;
   }
   const std::string path = reactor::http::split_target(r.target).path;
   if (path == "/index.yaml") {
     out.fields.set("Content-Type", "application/yaml");
-    out.body = mood_ == mood::page ? "<!doctype html><title>Sign in</title>" : index_;
+    out.body = behaviour_ == behaviour::page ? "<!doctype html><title>Sign in</title>" : index_;
     return out;
   }
   const auto found = archives_.find(path);
@@ -80,7 +80,8 @@ reactor::http::response chart_repository::answer(const reactor::http::request& r
     return out;
   }
   out.fields.set("Content-Type", "application/gzip");
-  out.body = mood_ == mood::cut ? found->second.substr(0, found->second.size() / 2) : found->second;
+  out.body = behaviour_ == behaviour::cut ? found->second.substr(0, found->second.size() / 2)
+                                          : found->second;
   return out;
 }
 

@@ -21,7 +21,7 @@ namespace simulation {
 class chart_repository {
 public:
   /// What is wrong with it. cut: archives end early; page: a web page stands in the index's place.
-  enum class mood { well, failing, page, cut };
+  enum class behaviour { well, failing, page, cut };
 
   chart_repository(reactor::loop& l, const std::vector<std::string>& versions);
 
@@ -33,7 +33,7 @@ public:
   /// Its name on a simulated network.
   static constexpr std::string_view host = "charts.demo.local";
   static constexpr std::string_view chart = "app";
-  void be(mood m) noexcept { mood_ = m; }
+  void be(behaviour m) noexcept { behaviour_ = m; }
 
 private:
   reactor::http::response answer(const reactor::http::request& r) const;
@@ -41,7 +41,7 @@ private:
   std::unique_ptr<reactor::http::server> server_;
   std::string index_;
   std::map<std::string, std::string> archives_;  // by path
-  mood mood_ = mood::well;
+  behaviour behaviour_ = behaviour::well;
 };
 
 }  // namespace simulation

@@ -167,7 +167,7 @@ void cluster::seed_workloads(std::size_t set, std::size_t first, std::size_t n) 
         owners_[a.name] = {ns, std::string(k8s::sim::text(replica_set, {"metadata", "uid"}))};
     for (std::size_t i = 0; i < a.replicas; ++i)
       add_pod(a.name, "ReplicaSet", its, node_name(first + next++ % n));
-    // behind its pods, each of which it would be counted anew for
+    // behind its pods, each of which it would be counted again for
     if (!a.budget.empty()) {
       a.budget["selector"] = json::object{{"matchLabels", {{"app", a.name}}}};
       api_->put({{"apiVersion", "policy/v1"},

@@ -36,7 +36,7 @@ struct cluster_options {
 
 /// One embedded cluster: its API server with nodes in three zones, workloads and budgets, and what
 /// the rest of a cluster does around them (schedule replacements, run and end pods, report nodes).
-/// What is moved on it, and by whom, is somebody else's.
+/// What is moved on it, and who moves it, is not decided here.
 class cluster {
 public:
   cluster(reactor::loop& l, cluster_options options);
@@ -49,7 +49,7 @@ public:
   const std::string& name() const noexcept { return options_.name; }
   const cluster_options& options() const noexcept { return options_; }
   std::vector<std::string> node_names() const;
-  /// Pods that had to go and were made anew elsewhere.
+  /// Pods that had to go and were made again elsewhere.
   std::size_t moved_pods() const noexcept { return moved_pods_; }
 
   /// The kubelet of `node` went silent, or reports again after a boot.
@@ -64,7 +64,7 @@ public:
   std::function<void(const k8s::sim::written&)> on_write;
 
 protected:
-  /// Nodes and workloads; whoever judges them sees them come.
+  /// Nodes and workloads; their judge sees them come.
   void seed();
   virtual void check(const k8s::sim::written&) {}
   /// Later, unless the cluster is gone by then.

@@ -27,7 +27,7 @@ namespace simulation {
 ///   skew     no kubelet changes to a version that is newer than any API server of its cluster, or
 ///            more than three minors older (two below 1.25); no control-plane node to one that is
 ///            more than a minor away from another, from what it ran, or above a worker by that
-///   halt     nobody takes a slot for an image with which two in slots have been unhealthy for two
+///   halt     no node takes a slot for an image with which two in slots have been unhealthy for two
 ///            minutes: they run it and are not Ready, were told to boot it and are Degraded, or
 ///            were told to and are not back after the time that the pool allows
 class invariants : public judge {
@@ -54,14 +54,14 @@ public:
 
   /// The most nodes of this cluster that were disturbed at one moment.
   std::size_t max_disrupted() const noexcept { return max_disrupted_; }
-  /// Nodes in slots that whoever watches the cluster must know to be unhealthy with `image`; of all
+  /// Nodes in slots that a watcher of the cluster must know to be unhealthy with `image`; of all
   /// images when it is empty. Shape: "node-01 failed its reboot".
   std::vector<std::string> known_unhealthy(std::string_view image = {}) const;
 
 private:
   static constexpr reactor::nanoseconds noticed_within = std::chrono::minutes(2);
   struct node_facts {
-    bool schedulable_before = true;  // when nobody held a slot on it
+    bool schedulable_before = true;  // when no slot was held on it
     bool unschedulable = false, ready = true, slotted = false, arrived = false;
     bool degraded = false;
     int minor = -1;  // of its kubelet; -1: unknown

@@ -7,8 +7,8 @@
 
 namespace simulation {
 
-/// The stock pack's catalogue of Trustee releases in a folder, as somebody mounts it, and edits of
-/// it, each at once as a mount changes. Blocks on files.
+/// The stock pack's catalogue of Trustee releases in a folder, as an operator mounts it, and edits
+/// of it, each at once as a mount changes. Blocks on files.
 class mounted_catalogue {
 public:
   mounted_catalogue();
@@ -18,7 +18,7 @@ public:
                                     other_registry = "mirror.example.com";
   /// The same releases with images of that registry.
   void move_to(std::string_view registry);
-  /// What nobody can read as a catalogue.
+  /// What is no readable catalogue.
   void damage();
 
 private:

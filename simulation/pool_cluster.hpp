@@ -38,7 +38,7 @@ struct pool_options {
   enum class judge : bool { none, ours } judged = judge::ours;
 };
 
-/// A cluster whose nodes are in one pool, and the judge of what happens to them. Hosts are somebody
+/// A cluster whose nodes are in one pool, and the judge of what happens to them. Hosts are played
 /// else's.
 class pool_cluster final : public cluster {
 public:
@@ -60,7 +60,7 @@ public:
   struct progress {
     std::size_t nodes = 0, updated = 0;  // updated: that run new_image, where it is the target
     std::size_t on_target = 0;           // that run the target, whatever it is
-    std::string up_to_date, degraded;  // the pool's conditions' reasons
+    std::string up_to_date, degraded;    // the pool's conditions' reasons
     std::string message;
     std::string failed_digest;  // of the image that the pool goes back from, or empty
     friend bool operator==(const progress&, const progress&) = default;

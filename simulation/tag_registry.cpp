@@ -67,8 +67,8 @@ std::string tag_registry::docker_config(const std::string& password) const {
 
 reactor::http::response tag_registry::answer(const reactor::http::request& r) {
   ++requests_;
-  if (mood_ == mood::failing) return failed(503, "UNAVAILABLE");
-  if (mood_ == mood::throttling) {
+  if (behaviour_ == behaviour::failing) return failed(503, "UNAVAILABLE");
+  if (behaviour_ == behaviour::throttling) {
     reactor::http::response out = failed(429, "TOOMANYREQUESTS");
     out.fields.set("retry-after", "20");
     return out;
@@ -93,7 +93,7 @@ reactor::http::response tag_registry::answer(const reactor::http::request& r) {
     out.fields.set("Content-Type", "application/vnd.oci.image.index.v1+json");
     out.fields.set("Docker-Content-Digest", digest);
     out.body = manifest;
-    if (mood_ == mood::lying) out.body += "\n";
+    if (behaviour_ == behaviour::lying) out.body += "\n";
     return out;
   }
   return failed(404, "MANIFEST_UNKNOWN");

@@ -16,12 +16,12 @@ class loop;
 namespace simulation {
 
 /// A registry with one repository, the images of the simulation in it, and one tag that can be
-/// moved between them. Manifests alone, without TLS: nobody fetches an image here. Lifetime: the
+/// moved between them. Manifests alone, without TLS: no image is fetched here. Lifetime: the
 /// loop outlives it; co_await stop() before destruction.
 class tag_registry {
 public:
   /// What is wrong with it. lying: it sends other bytes than it says.
-  enum class mood { well, failing, throttling, lying };
+  enum class behaviour { well, failing, throttling, lying };
 
   explicit tag_registry(reactor::loop& l);
 
@@ -36,8 +36,8 @@ public:
   void move(std::string_view image) { named_ = image; }
   /// To the image that the demo rolls out.
   void move_on();
-  void be(mood m) noexcept { mood_ = m; }
-  /// Nobody is answered any more who does not know this password; empty: everybody is.
+  void be(behaviour m) noexcept { behaviour_ = m; }
+  /// Only requests with this password are answered from now on; empty: all are.
   void lock(std::string password) { password_ = std::move(password); }
   /// A `.dockerconfigjson` with that password for this registry.
   std::string docker_config(const std::string& password) const;
@@ -49,7 +49,7 @@ private:
 
   std::unique_ptr<reactor::http::server> server_;
   std::string_view named_;
-  mood mood_ = mood::well;
+  behaviour behaviour_ = behaviour::well;
   std::string password_;
   std::size_t requests_ = 0;
 };

@@ -18,10 +18,10 @@ namespace simulation {
 ///   one release  of a Tenant on its cluster, by its name, with one deployed and one pending record
 ///                at most; none of a Tenant that names another cluster
 ///   success      Ready turns True, and a fingerprint is noted, while the newest record is deployed
-///   waves        nobody's release changes while a Tenant of an earlier wave that can be reached
+///   waves        no release changes while a Tenant of an earlier wave that can be reached
 ///                has never had the new version deployed
-///   disengaged   nobody writes records or statuses where the service has let go of the cluster
-///   stopping     a service that ended in good order left no pending record
+///   disengaged   the service writes no records or statuses where the service has let go of the
+///   cluster stopping     a service that ended in good order left no pending record
 ///   deletion     a Tenant does not go before its release
 class tenant_invariants : public judge {
 public:
@@ -31,7 +31,7 @@ public:
   };
   explicit tenant_invariants(std::vector<place> clusters);
 
-  /// Everybody shall have this version of the chart from now on, earlier waves first.
+  /// All are to have this version of the chart from now on, earlier waves first.
   void ask_for(std::string version);
   /// The service could not reach the cluster for a moment: its waves need not wait for it.
   void out_of_reach(std::size_t cluster);

@@ -18,7 +18,7 @@ enum class trouble {
   throttled,    // 429
   failing,      // 500
   stale_lists,  // reads that may be old are
-  lost_events,  // events happen while nobody hears them, and are forgotten before anybody asks
+  lost_events,  // events happen that no watcher hears, and are forgotten before the next question
   restarts,     // API servers start again, with their history or without
   slow_hosts,   // some take ten times as long
   // some fall back to their old image, some come back and are not Ready for a quarter of an hour

@@ -21,15 +21,15 @@ namespace simulation {
 ///             with it, for as long as the instance is there
 ///   inputs    pods are only given ConfigMaps, Secrets and claims that are there
 ///   owners    nothing has two controllers, or goes from one that is there to a younger one
-///   broken    no Deployment gets an image that nobody's catalogue ever named
+///   broken    no Deployment gets an image that no catalogue ever named
 class trustee_invariants : public judge {
 public:
   /// Names for sentences.
   trustee_invariants(std::vector<std::string> clusters, std::function<reactor::steady_time()> now);
 
-  /// Instances shall have images of that registry from now on.
+  /// Instances are to have images of that registry from now on.
   void ask_for_registry(std::string registry) { registry_ = std::move(registry); }
-  /// Whoever writes within `f` is a person, not the service.
+  /// Writes within `f` are a person's, not the service.
   void by_person(const std::function<void()>& f);
   /// A person has left `mark` in an object: it has to stay.
   void wrote(std::size_t cluster, const std::string& plural, const std::string& name,

@@ -45,7 +45,7 @@ public:
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
-  /// Binds and starts whoever lives there. Errors: the system's, with the address named.
+  /// Binds and starts the servers that live there. Errors: the system's, with the address named.
   reactor::result<void> start();
   reactor::awaitable<void> stop();
 

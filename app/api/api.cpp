@@ -40,7 +40,7 @@ awaitable<k8s::result<void>> look_for(k8s::engagement& on,  // borrowed
   co_return k8s::result<void>();
 }
 
-awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borrowed
+awaitable<k8s::result<void>> wait_for(k8s::engagement& on, cluster_controller& made,  // borrowed
                                       const wording& says) {
   const reactor::steady_time until = on.loop().now() + sync_timeout;
   k8s::fault f;
@@ -49,7 +49,7 @@ awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borro
     if (complete) co_return k8s::result<void>();
     if (auto refused = made.refusal()) co_return *std::move(refused);
     if (auto refused = on.refusal()) co_return *std::move(refused);
-    f.detail = made.doubt();
+    f.detail = made.sync_problem();
     f.code = k8s::errc::over_budget;
     f.doing = "watch " + says.watches;
     if (!f.detail.empty()) co_return f;
@@ -62,12 +62,12 @@ awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borro
 
 }  // namespace
 
-awaitable<std::vector<plan_row>> part::overview() {
+awaitable<std::vector<plan_row>> cluster_controller::overview() {
   co_return std::vector<plan_row>();
 }
-void part::describe(boost::json::object&) const {}
+void cluster_controller::describe(boost::json::object&) const {}
 
-std::unique_ptr<part> running_api::at_home(k8s::engagement&) {
+std::unique_ptr<cluster_controller> running_api::at_home(k8s::engagement&) {
   return nullptr;
 }
 
@@ -85,11 +85,11 @@ k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, par
   if (says.loads.empty()) says.loads = says.watches;
   out.start = [says = std::move(says), kinds = std::move(kinds),
                make = std::move(make)](k8s::engagement& on) -> awaitable<k8s::result<void>> {
-    part* running = part_of(on);
+    cluster_controller* running = part_of(on);
     if (!running) {
       auto served = co_await look_for(on, kinds, says.remedy);
       if (!served) co_return served.error();
-      std::unique_ptr<part> made = make(on);
+      std::unique_ptr<cluster_controller> made = make(on);
       running = made.get();
       on.attach(std::move(made));
     }
@@ -128,7 +128,7 @@ std::optional<speed_limit::wait> asked(speed_limit& speed, asking how, const std
 
 }  // namespace
 
-brake_question brake_on(const house& h, std::string api, const k8s::engagement& on) {
+brake_question brake_on(const api_environment& h, std::string api, const k8s::engagement& on) {
   return [brake = h.brake, speed = h.speed, &loop = h.loop, &metrics = h.metrics,
           api = std::move(api), &on](std::string_view unit, asking how) -> std::optional<stop> {
     if (brake && how != asking::overrides)
@@ -146,8 +146,8 @@ brake_question brake_on(const house& h, std::string api, const k8s::engagement& 
   };
 }
 
-part* part_of(const k8s::engagement& e) noexcept {
-  return dynamic_cast<part*>(e.part());
+cluster_controller* part_of(const k8s::engagement& e) noexcept {
+  return dynamic_cast<cluster_controller*>(e.part());
 }
 
 policies::shared_hooks hooks_of(const std::vector<api>& all) {

@@ -56,10 +56,10 @@ enum class mode { act, look };
 /// on the object, that of the service at work, whose packs may be others.
 enum class verdicts { of_packs_at_hand, published };
 
-class turns;
+class extra_leases;
 
 /// What the process offers to an API; it outlives it.
-struct house {
+struct api_environment {
   reactor::loop& loop;
   reactor::logger log;
   reactor::metrics& metrics;  // series with a label "cluster" go with their cluster
@@ -67,10 +67,10 @@ struct house {
   k8s::fleet& fleet;
   mode does = mode::act;
   k8s::watch_limits limits = {};  // of its informers
-  /// For what is only a part of the API and has a Lease of its own; null: nobody takes turns.
-  units::turns* turns = nullptr;
+  /// For what is only a part of the API and has a Lease of its own; null: it has none.
+  units::extra_leases* extra_leases = nullptr;
   verdicts shows = verdicts::of_packs_at_hand;
-  /// Ends the process with 1 and says why: what somebody asked it to do at its start cannot be
+  /// Ends the process with 1 and says why: what it was asked to do at its start cannot be
   /// done. Empty: the API goes on without.
   std::function<void(std::string why)> give_up = {};
   /// The image of this process's own pod, known before an API starts; empty outside of a pod, and
@@ -92,12 +92,12 @@ struct house {
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is
 /// Live, and attends to it while it acts.
-class part : public k8s::cluster_part {
+class cluster_controller : public k8s::cluster_controller {
 public:
   /// All views are complete. False when `deadline` came first.
   virtual awaitable<bool> synced(reactor::steady_time deadline) = 0;
   /// Why a view is known not to be the truth; empty when nothing is.
-  virtual std::string doubt() const { return {}; }
+  virtual std::string sync_problem() const { return {}; }
   /// What the server said where it does not let the part begin: the cluster is Forbidden then, for
   /// this API. None: nothing is refused.
   virtual std::optional<k8s::fault> refusal() const { return std::nullopt; }
@@ -108,8 +108,8 @@ public:
   /// What is, what comes next and why each unit waits; in order of name. stop() waits for those
   /// under way.
   virtual awaitable<std::vector<plan_row>> overview();
-  /// Another number whenever an overview may say something else. None: nobody counts, so that who
-  /// follows must ask again.
+  /// Another number whenever an overview may say something else. None: there is no count, so that a
+  /// reader that follows must ask again.
   virtual std::optional<std::uint64_t> revision() const { return std::nullopt; }
   /// Adds to the cluster's entry of /clusters.
   virtual void describe(boost::json::object& entry) const;
@@ -120,10 +120,10 @@ class running_api {
 public:
   virtual ~running_api() = default;
   /// On a cluster of the fleet that serves its kinds: started, not yet complete.
-  virtual std::unique_ptr<part> on_cluster(k8s::engagement& on) = 0;
+  virtual std::unique_ptr<cluster_controller> on_cluster(k8s::engagement& on) = 0;
   /// The same at home, for an API that is there.
-  virtual std::unique_ptr<part> at_home(k8s::engagement& on);
-  /// Whoever runs the process asks it to read its files again (SIGHUP). What cannot be read is
+  virtual std::unique_ptr<cluster_controller> at_home(k8s::engagement& on);
+  /// The operator asks the process to read its files again (SIGHUP). What cannot be read is
   /// said, and what was read before stays.
   virtual awaitable<void> reload();
 };
@@ -145,14 +145,14 @@ struct api {
   std::string remedy = {};               // what a person does about a missing kind
   std::string watches = {}, loads = {};  // "node pools", "node pools and nodes": in messages
   enum class place { clusters, home, both } runs_on = place::clusters;
-  /// Left out where home does not serve its home_kinds when the process starts, unless somebody
+  /// Left out where home does not serve its home_kinds when the process starts, unless --apis
   /// names it: who has no use for it sees nothing of it.
   bool where_served = false;
   /// Whether it acts under one name where the fleet has a cluster under several.
   k8s::cluster_api::names acts_under = k8s::cluster_api::names::one;
-  /// Its Lease, and the namespace of it where nobody names one.
+  /// Its Lease, and the namespace of it where no flag names one.
   std::string lease, lease_ns;
-  std::function<std::unique_ptr<running_api>(const house&)> make;
+  std::function<std::unique_ptr<running_api>(const api_environment&)> make;
   /// Starts what works beside the service on what strangers wrote; null: nothing. APIs that name
   /// the same function share one. The service stops it after them.
   std::unique_ptr<reactor::foreign_workers> (*workers)(reactor::loop&, reactor::metrics&,
@@ -196,18 +196,18 @@ policies::shared_hooks hooks_of(const std::vector<api>& all);
 /// The one of that name, which must be there.
 api& named(std::vector<api>& all, std::string_view name);
 
-using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
+using part_maker = std::function<std::unique_ptr<cluster_controller>(k8s::engagement& on)>;
 
 /// The API for k8s::cluster::engage: its kinds are looked for, its part is made once and waited
 /// for.
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
 
 /// For an API on one cluster, by the labels that the cluster has when it is asked: the brake, then
-/// the speed limit. Every writer of the API asks it before it begins anything. What the house
+/// the speed limit. Every writer of the API asks it before it begins anything. What the environment
 /// points to and the engagement outlive it.
-brake_question brake_on(const house& h, std::string api, const k8s::engagement& on);
+brake_question brake_on(const api_environment& h, std::string api, const k8s::engagement& on);
 
 /// Null while the API has nothing there.
-part* part_of(const k8s::engagement& e) noexcept;
+cluster_controller* part_of(const k8s::engagement& e) noexcept;
 
 }  // namespace units

@@ -9,7 +9,7 @@
 namespace units {
 
 /// What a hold asks of people: `turn` waits for others and ends by itself, `progress` is work under
-/// way, `trouble` may last until somebody does something.
+/// way, `trouble` may last until a person acts.
 enum class hold_nature { turn, progress, trouble };
 std::string_view text(hold_nature n) noexcept;
 

@@ -21,7 +21,7 @@ struct planned_action {
 /// `plan`. Both come from the planner that acts.
 struct plan_row {
   std::string name, target;
-  std::string offered;  // a newer target, which somebody has to approve
+  std::string offered;  // a newer target, which a person has to approve
   std::vector<unit> units;
   std::size_t updated = 0, updating = 0, degraded = 0;
   std::size_t capacity = 0, occupied = 0;  // how many may be disturbed at once, and are

@@ -14,10 +14,11 @@ api_keeper::api_keeper(reactor::loop& l, units::api what, policies::host::option
   f.metrics = &metrics_;
   f.on_recovered = [](k8s::cluster& c) {
     for (const auto& e : c.engagements())
-      if (units::part* part = units::part_of(*e)) part->recover();
+      if (units::cluster_controller* part = units::part_of(*e)) part->recover();
   };
   fleet_ = std::make_unique<k8s::fleet>(l, std::move(f));
-  works_ = api_.make(units::house{l, {}, metrics_, packs_, *fleet_, units::mode::act, {}});
+  works_ =
+      api_.make(units::api_environment{l, {}, metrics_, packs_, *fleet_, units::mode::act, {}});
   fleet_->engage(units::engaging(api_, api_.kinds,
                                  [this](k8s::engagement& on) { return works_->on_cluster(on); }));
 }
@@ -32,7 +33,7 @@ reactor::awaitable<void> api_keeper::add_all(const served_fleet& f) {  // borrow
 void api_keeper::reconsider() {
   for (k8s::cluster* c : fleet_->clusters())
     for (const auto& e : c->engagements())
-      if (units::part* part = units::part_of(*e)) part->reconsider();
+      if (units::cluster_controller* part = units::part_of(*e)) part->reconsider();
 }
 
 }  // namespace bench

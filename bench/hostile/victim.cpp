@@ -54,7 +54,7 @@ double quantile(std::vector<double> values, double q) {
 }
 
 /// Follows a neighbour's Lease and says how late its events were.
-class lease_part final : public k8s::cluster_part {
+class lease_part final : public k8s::cluster_controller {
 public:
   lease_part(k8s::engagement& c, std::vector<double>& late_ms)
       : leases_(c.loop(), c.api(), options()) {

@@ -156,7 +156,8 @@ private:
     k8s::cluster_options h;
     h.name = "home";
     home_ = std::make_unique<k8s::cluster>(loop_, world_.home(), std::move(h), log_);
-    works_ = api_.make(units::house{loop_, log_, metrics_, packs_, *fleet_, units::mode::act, {}});
+    works_ = api_.make(
+        units::api_environment{loop_, log_, metrics_, packs_, *fleet_, units::mode::act, {}});
     units::running_api* works = works_.get();
     fleet_->engage(units::engaging(api_, api_.kinds,
                                    [works](k8s::engagement& on) { return works->on_cluster(on); }));

@@ -326,8 +326,8 @@ awaitable<void> command_host::lock_staged(host_command command) {
     (void)co_await lock();
 }
 
-/// A stage that an earlier process began: nobody can wait for its unit as systemd-run does, so it
-/// is looked at. How it ended shows in the status.
+/// A stage that an earlier process began: no caller can wait for its unit as systemd-run does, so
+/// it is looked at. How it ended shows in the status.
 awaitable<reactor::result<void>> command_host::await_stage(host_command command) {
   unit_guard guard{*this};
   const auto deadline = loop_.now() + stage_time;

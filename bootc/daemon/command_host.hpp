@@ -37,8 +37,8 @@ struct command_host_options {
 /// Staging  runs as a unit of the host, so that it outlives this process and its memory limit; a
 ///          former one is stopped first, a cancelled one too; but after leave() it goes on, and
 ///          inspect() of the next process finds it. The image is noted in a file of /run.
-/// Progress a stage's unit keeps bootc's last line in a file of /run, so that it is read by whoever
-///          looks and nobody has to: bootc waits for nobody.
+/// Progress a stage's unit keeps bootc's last line in a file of /run, so that a process can read it
+///          and bootc waits for no reader.
 /// Logins   /run/ostree/auth.json, 0600, replaced in one step; what we put there is told from what
 ///          others did by its digest, kept beside it. A full reboot empties /run, a soft one does
 ///          not.

@@ -17,18 +17,20 @@ struct agent_step {
   bool publish = false;  // `status` differs from what the object shows
   bootc_node_status status;
   std::optional<host_command> command;  // after the status was published
-  bool cancel_stage = false;            // the running stage is for an image nobody wants any more
+  bool cancel_stage = false;            // its image is no longer wanted
   reactor::steady_time look_again = reactor::never;
 };
 
 /// The node daemon's mind: it is told what was asked, what the host reports and how its commands
 /// ended, and answers what to publish and what to run. No I/O, no clock.
 /// Shape  each input, then decide(). At most one command is out; its end is reported with ended().
+/// Members more than twenty: what failed, since when and with which image is kept for each of its
+///        five commands, and decide() weighs them against each other.
 /// Safety reboots only into the image that was asked for and approved; after a reboot was issued it
 /// does nothing more.
 class node_agent {
 public:
-  /// Of a host that nobody has looked at yet.
+  /// Of a host that was not looked at yet.
   node_agent() = default;
   explicit node_agent(host_traits traits) { on_traits(std::move(traits)); }
 
@@ -59,7 +61,7 @@ public:
     return traits_.progress && running_ && running_->action == host_action::stage;
   }
 
-  /// Whether the host has what it shall show to registries; empty = it has.
+  /// Whether the host has the login that it is to show to registries; empty = it has.
   void on_auth(std::string problem, reactor::steady_time now);
   bool may_try_auth(reactor::steady_time now) const noexcept { return !auth_backoff_.waits(now); }
 

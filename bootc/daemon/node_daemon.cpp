@@ -27,17 +27,17 @@ constexpr const char *inspection = "what the host can", *bootc_status = "bootc s
 /// Told to boot what it does not run yet: it acts as soon as it can, and must hear soon when that
 /// is taken back. Else a bookmark a minute does: thousands of nodes would ask their API server
 /// every ten seconds whether there is something new.
-k8s::attention attention_for(const std::optional<bootc_node>& object) {
-  if (!object || object->spec.desired_state != image_state::booted) return k8s::attention::none;
+k8s::freshness freshness_for(const std::optional<bootc_node>& object) {
+  if (!object || object->spec.desired_state != image_state::booted) return k8s::freshness::none;
   const auto& booted = object->status.booted;
   const bool arrived =
       booted && is_image(*booted, std::string(registry::digest_in(object->spec.desired_image)));
-  return arrived ? k8s::attention::none : k8s::attention::close;
+  return arrived ? k8s::freshness::none : k8s::freshness::close;
 }
 
 /// Whether it is asked for something else. Most annotations are between the controller and people,
 /// and each look at an object costs a `bootc status` on the host.
-bool is_asked_anew(const bootc_node& before, const bootc_node& now) {
+bool is_asked_again(const bootc_node& before, const bootc_node& now) {
   return !(before.meta.uid == now.meta.uid) || before.spec != now.spec ||
          before.meta.generation != now.meta.generation ||
          before.annotation(names::stage) != now.annotation(names::stage) ||
@@ -87,7 +87,7 @@ node_daemon::node_daemon(reactor::loop& l, k8s::client& api, host& machine,
   // Our own status writes come back here too; reacting to them would bypass every backoff.
   informer_.on_change([this](const bootc_node* before, const bootc_node* now) {
     const bool ours = (before ? before : now)->meta.name == options_.node;
-    if (ours && (!before || !now || is_asked_anew(*before, *now))) wake_.set();
+    if (ours && (!before || !now || is_asked_again(*before, *now))) wake_.set();
   });
 }
 
@@ -128,7 +128,7 @@ awaitable<void> node_daemon::run() {
     const bool again = loop_.now() >= inspect_again_ && !agent_.busy() && !agent_.reboot_issued();
     if (!agent_.knows_host() || again) co_await inspect();
     auto object = current();
-    informer_.attend(attention_for(object));
+    informer_.set_freshness(freshness_for(object));
     agent_.on_object(object);
     if (object && agent_.knows_host() && !agent_.busy() && !agent_.reboot_issued()) {
       bootc_node_spec asked = object->spec;

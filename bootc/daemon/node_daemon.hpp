@@ -60,10 +60,10 @@ private:
   awaitable<void> bring_auth(bootc_node_spec spec);
   awaitable<reactor::result<reactor::secret>> pull_secret(secret_ref of);
   /// Whether it changes anything that others counted on: then only what the server has now is acted
-  /// upon, for an approval may have been taken back that nobody here has heard of.
+  /// upon, for an approval may have been taken back that this process has not heard of.
   enum class consent { as_seen, of_now };
   awaitable<bool> publish(bootc_node object, bootc_node_status status, consent needed);
-  /// Reads our object anew, for current(); false where it cannot be read.
+  /// Reads our object again, for current(); false where it cannot be read.
   awaitable<bool> read_object();
   /// Whether the server still asks for what was decided on.
   awaitable<bool> is_still_asked(bootc_node object);

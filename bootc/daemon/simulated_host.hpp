@@ -33,7 +33,7 @@ struct simulated_host_settings {
 
 /// A machine that runs bootc, in memory: what contracts of the bootc command say, without a
 /// command. Survives the daemons that run on it; a reboot is asked for by the daemon and carried
-/// out by whoever owns the machine.
+/// out by the owner of the machine.
 class simulated_host final : public host {
 public:
   simulated_host(reactor::loop& l, std::string image, simulated_host_settings settings = {});
@@ -49,7 +49,7 @@ public:
   /// come_up().
   reactor::event& going_down() noexcept { return going_down_; }
   enum class boot { reached, fell_back, lost };
-  /// Boots whatever is armed: an unlocked staged image also when nobody asked for the reboot, a
+  /// Boots whatever is armed: an unlocked staged image also at a reboot that was not asked for, a
   /// locked one not. With boot::lost the machine is away until it is called again. An image
   /// that did not come up stays the first of the boot order, as a queued rollback.
   boot come_up();

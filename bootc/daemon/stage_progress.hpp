@@ -22,7 +22,8 @@ public:
   /// True when words() changed. A line that says nothing leaves them.
   bool heard(std::string_view line, reactor::steady_time now);
   const std::string& words() const noexcept { return words_; }
-  /// Of another stage. The pause goes on: a host that stages anew all the time is no exception.
+  /// Of another stage. The pause goes on: a host that begins new stages all the time is no
+  /// exception.
   void forget() { words_.clear(); }
 
 private:

@@ -1,8 +1,8 @@
 #include "bootc/daemons/daemon_waves.hpp"
 
 #include "app/api/target_history.hpp"
-#include "bootc/pool/notes/event_notes.hpp"
-#include "bootc/pool/notes/events.hpp"
+#include "bootc/pool/events/event_notes.hpp"
+#include "bootc/pool/events/events.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"

@@ -63,7 +63,7 @@ struct bootc_node_status {
   friend bool operator==(const bootc_node_status&, const bootc_node_status&) = default;
 };
 
-/// BootcNode: what one node shall run (spec, the controller's) and does run (status, the daemon's).
+/// BootcNode: what one node is to run (spec, the controller's) and does run (status, the daemon's).
 struct bootc_node {
   k8s::object_meta meta;
   bootc_node_spec spec;

@@ -35,7 +35,7 @@ struct census {
   friend bool operator==(const census&, const census&) = default;
 };
 
-/// {"Staged": 3}, for metrics: the states that somebody is in, and UpToDate.
+/// {"Staged": 3}, for metrics: the states that have nodes, and UpToDate.
 std::map<std::string, std::size_t> by_state(const census& c);
 
 }  // namespace bootc

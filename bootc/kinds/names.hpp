@@ -55,7 +55,7 @@ inline constexpr std::string_view approved_boot_id = "windlass.dev/approved-boot
 /// Annotation on the BootcNode: the pool's disruption.rebootPolicy, for the daemon, which may not
 /// read pools.
 inline constexpr std::string_view reboot_policy = "windlass.dev/reboot-policy";
-/// Annotation on the BootcNode: since when it shall run the image that it shall run now (RFC 3339).
+/// Annotation on the BootcNode: since when spec names the image that it names now (RFC 3339).
 inline constexpr std::string_view desired_since = "windlass.dev/desired-since";
 /// Annotation on the pool, and handed on to its BootcNodes: how a host stages that others may
 /// reboot as well (staging_mode).
@@ -65,7 +65,7 @@ inline constexpr std::string_view stages_at_once = "windlass.dev/stages-at-once"
 /// Annotation on the pool: after how long without progress a node counts as stuck, as Go writes
 /// durations.
 inline constexpr std::string_view stuck_after = "windlass.dev/stuck-after";
-/// Annotation on the pool: the digest that a pool with manual updates shall move to.
+/// Annotation on the pool: the digest that a pool with manual updates is to move to.
 inline constexpr std::string_view approve_digest = "bootc.dev/approve-digest";
 /// Annotation on the pool: with the value "cluster" its image follows from the Release of its
 /// cluster (API releases), and no tag moves it.

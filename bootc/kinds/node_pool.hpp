@@ -26,7 +26,7 @@ const k8s::resource& node_pools();
 enum class reboot_policy { reboot_only, allow_soft_reboot };
 std::optional<reboot_policy> parse_reboot_policy(std::string_view word) noexcept;
 
-/// What a tag that names another image does: the nodes follow, or somebody has to approve it.
+/// What a tag that names another image does: the nodes follow, or a person has to approve it.
 enum class tag_updates { automatic, manual };
 
 /// What a rollout that is halted does with the nodes that moved already: they stay, or all go back
@@ -36,7 +36,7 @@ enum class failure_answer { halt, go_back };
 std::optional<failure_answer> parse_failure_answer(std::string_view word) noexcept;
 
 /// How hosts fetch an image that others than us may boot, where they cannot keep it from that:
-/// ahead, locked where they can; ahead and never locked, for hosts that somebody else reboots; or
+/// ahead, locked where they can; ahead and never locked, for hosts that another party reboots; or
 /// only once they are drained.
 enum class staging_mode { locked, unlocked, in_slot };
 std::string_view text(staging_mode m) noexcept;
@@ -70,15 +70,15 @@ inline constexpr reactor::nanoseconds default_reboot_limit = std::chrono::minute
 /// How long a node may be away for its reboot; nothing = as long as it takes.
 std::optional<reactor::nanoseconds> reboot_limit(const node_pool_spec& spec) noexcept;
 
-/// Why nodes of a pool wait for a policy, as whoever acts on the pool says it for those who only
-/// look and may have other packs; ours alone.
+/// Why nodes of a pool wait for a policy, published by the service that acts on the pool for
+/// readers that only look and may have other packs; ours alone.
 struct policy_wait {
   std::string code, reason;  // "policy:OutsideWindow" and a sentence
   std::string by;            // the pack and its version
   std::string since;         // RFC 3339
   std::string asked_again;   // RFC 3339; empty: soon, or when something changes
   std::int64_t nodes = 0;
-  /// Sorted, the first ones of very many; empty: whoever waits for the policy and is named by no
+  /// Sorted, the first ones of very many; empty: each that waits for the policy and is named by no
   /// other entry.
   std::vector<std::string> names;
   friend bool operator==(const policy_wait&, const policy_wait&) = default;
@@ -96,7 +96,7 @@ struct node_pool_status {
   std::vector<policy_wait> policy_waits;     // the one without names first
   std::string next_tag_resolution_time;      // only for tags
   std::string resolved_ref;      // the tag that target_digest was resolved from; only for tags
-  std::string available_digest;  // what the tag names by now and nobody has approved yet
+  std::string available_digest;  // what the tag names by now and is not approved yet
   std::string approved_digest;   // the last approval that was acted upon
   // While a pool is back on the image before: what failed, and what its nodes run in its place.
   std::string failed_digest, return_ref;
@@ -113,7 +113,7 @@ struct node_pool {
   /// What a user may get wrong (selector, reference, maxUnavailable) is kept as written and judged
   /// later, so that it can be reported.
   static node_pool parse(k8s::wire_value object);
-  /// The pack that shall answer for it, or empty.
+  /// The pack that is to answer for it, or empty.
   std::string_view policy() const;
   /// How its hosts stage; nothing when it is written wrongly.
   std::optional<staging_mode> staging() const;
@@ -127,7 +127,7 @@ struct node_pool {
   /// was resolved when the Release was allowed, whatever spec.image.updates says: an image that is
   /// pushed again under its name moves nothing without consent.
   tag_updates updates() const noexcept;
-  /// The digest that somebody approved, as written, or empty.
+  /// The digest that was approved, as written, or empty.
   std::string_view approval() const;
   friend bool operator==(const node_pool&, const node_pool&) = default;
 };

@@ -8,7 +8,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -37,7 +37,7 @@ constexpr unsigned most_doublings = 6;            // up to 320 s
 constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
 constexpr std::int64_t most_grace_seconds = 86'400 * 366;
 constexpr std::size_t most_finalizer_bytes = 512;
-/// A kubelet runs 110 unless told otherwise, and nobody tests more than 2,500.
+/// A kubelet runs 110 unless told otherwise, and Kubernetes is not tested with more than 2,500.
 constexpr std::size_t most_pods = 2'500, evictions_a_turn = 100;
 /// A second one finds pods that the scheduler bound while the Node was being cordoned.
 constexpr int most_rounds = 2;
@@ -103,7 +103,7 @@ struct drains::drain {
   std::string version;                                // of the list that named them
   std::map<std::string, std::string> ending;          // their names by uid
   std::set<std::string> staying;                      // uids of those that may
-  bool is_bare = false;                               // the last look showed nobody else
+  bool is_bare = false;                               // the last look showed no other pod
   std::optional<reactor::task_group::task_id> looks;  // while there are some
   reactor::waiters looked;
 };
@@ -118,7 +118,7 @@ struct drains::look_end {
 struct drains::question {
   explicit question(reactor::loop& l) : ended(l) {}
   reactor::event ended;
-  std::optional<k8s::result<bool>> answer;  // none: whoever asked was stopped
+  std::optional<k8s::result<bool>> answer;  // none: the caller was stopped
   reactor::steady_time counts_until = reactor::never;
 };
 
@@ -249,9 +249,9 @@ awaitable<drains_by_node> drains::progress(
       p.waits = waits_of(*d);
       out.emplace(node, std::move(p));
     }
-    if (++one == drains_.end() || !reactor::turn::is_over()) continue;
+    if (++one == drains_.end() || !reactor::loop_slice::is_over()) continue;
     const std::string next = one->first;
-    co_await reactor::turn::give_way();
+    co_await reactor::loop_slice::yield();
     one = drains_.lower_bound(next);
   }
   co_return out;

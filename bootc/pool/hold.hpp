@@ -91,7 +91,7 @@ inline constexpr hold_kind slot_full = hold_in(of_nodes, "slot-full"),
                            tag_unresolved = hold_in(of_nodes, "tag-unresolved"),
                            leaving = hold_in(of_nodes, "leaving");
 
-/// The row of a code, "policy:Word" included; null for one that nobody has.
+/// The row of a code, "policy:Word" included; null for an unknown one.
 const hold_kind* find(std::string_view code) noexcept;
 }  // namespace hold_code
 

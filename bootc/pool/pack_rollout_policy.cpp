@@ -4,8 +4,8 @@
 #include "policies/disruption.hpp"
 #include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/reason.hpp"
-#include "reactor/turn.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -89,7 +89,7 @@ reactor::awaitable<pack_rollout_policy::admitted> pack_rollout_policy::admit(
       continue;
     }
     if (may.drain.timeout.count() > 0) out.drain_timeouts[name] = may.drain.timeout;
-    // Nobody reads the input between two questions: the next one sees who was let through before
+    // The input is read at questions alone: the next one sees which units were let through before
     // it.
     input->units[at].slotted = true;
     start.push_back(name);
@@ -130,7 +130,8 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
     if (one.slotted) input->fleet.in_slots.push_back(one.name);
     input->units.push_back(std::move(one));
     u = unit();
-    if (input->units.size() % units_a_turn == 0 || reactor::turn::is_over()) co_await loop_.yield();
+    if (input->units.size() % units_a_turn == 0 || reactor::loop_slice::is_over())
+      co_await loop_.yield();
   }
   policies::subject about;
   about.api = "bootc";
@@ -160,7 +161,7 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   auto said = co_await policies::plan_rollout(packs_, std::move(about), input, now);
   admitted let;
   if (said) let = co_await admit(*said, std::move(for_disruption), input, now);
-  // It is given back in pieces as well, unless somebody still looks at it.
+  // It is given back in pieces as well, unless a reader still has it.
   while (input.use_count() == 1 && input->units.size() > units_a_turn) {
     input->units.resize(input->units.size() - units_a_turn);
     co_await loop_.yield();

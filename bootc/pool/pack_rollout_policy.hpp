@@ -13,15 +13,15 @@
 namespace bootc {
 
 /// The policy packs as the rollout's policy.
-/// Errors: a pack that fails, loops or answers nonsense is answered as failed, so that nobody new
-/// starts. Without any pack that applies it answers "none", which is name order.
+/// Errors: a pack that fails, loops or answers nonsense is answered as failed, so that no other
+/// node starts. Without any pack that applies it answers "none", which is name order.
 class pack_rollout_policy final : public rollout_policy {
 public:
   /// What is known about the clusters, asked with each question. May be empty.
   struct fleet_knowledge {
     /// What the cluster's owner says about it.
     std::function<k8s::string_map(const std::string& cluster)> labels_of;
-    /// The pool of that name wherever there is one, by name of cluster.
+    /// The pool of that name in each cluster that has one, by name of cluster.
     std::function<std::vector<policies::rollout_cluster>(const std::string& pool)> clusters;
     /// The objects that a pool of that cluster names.
     std::function<reactor::awaitable<std::vector<policies::guarded_object>>(std::string cluster,

@@ -71,14 +71,14 @@ bool is_of_policy(std::string_view code) noexcept;
 std::vector<policy_wait> policy_waits_in(const std::vector<hold>& holds,
                                          std::optional<reactor::wall_time> asked_again);
 
-/// The status while nobody has said what the tag names: members, counts and the former target stay.
+/// The status while it is not known what the tag names: members, counts and the former target stay.
 node_pool_status status_of_unresolved(const node_pool& pool, const tag_findings& tag,
                                       const hold_counts& held, reactor::wall_time now);
 
 /// "1/5 updated; 1 pending, 1 staging, 1 staged, 1 rebooting, 0 degraded"
 std::string progress_text(const census& counts);
 
-/// "2 slot-full, 1 pdb", most first; empty when nobody waits.
+/// "2 slot-full, 1 pdb", most first; empty when no node waits.
 std::string held_text(const hold_counts& held);
 
 /// "a, b, c", sorted; of many the first ones: "a, b, c and 4997 more", so that a condition or a

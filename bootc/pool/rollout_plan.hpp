@@ -27,8 +27,8 @@ struct policy_hold {
   std::string by = {};    // the pack and its version; empty: the one that answered for all
 };
 
-/// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds
-/// the free slots and never breaks a safety rule.
+/// What the policy said about the units of a pool. The planner takes it as a request: it never
+/// exceeds the free slots and never breaks a safety rule.
 struct policy_answer {
   enum class kind { none, given, failed };
   kind is = kind::none;                                   // none: no policy asked, name order
@@ -87,7 +87,7 @@ struct pool_world {
   std::vector<const bootc_node*> bootc_nodes;  // all BootcNodes, of whatever pool
   drains_by_node drains;                       // of this process, by node
   policy_answer policy;
-  std::optional<tag_resolution> tag;  // of the pool's tag; nothing when nobody asks registries
+  std::optional<tag_resolution> tag;  // of the pool's tag; nothing when registries are not asked
   kubernetes_facts kubernetes;
   secret_state secret;      // of the pool's pull secret
   std::string operator_ns;  // the only one that pull secrets may be in; empty: not known
@@ -122,7 +122,7 @@ enum class action_kind {
   start_drain,
   end_override,   // pool: its order to override the brake is done
   approve,        // BootcNode: desiredImageState Booted
-  note_approval,  // BootcNode: when it was first seen to be told so by somebody else
+  note_approval,  // BootcNode: when it was first seen to be told so by another writer
 };
 std::string_view text(action_kind k) noexcept;
 /// Whether it writes the Node itself.
@@ -197,7 +197,7 @@ struct warning {
 /// what is under way.
 bool begins(const action& a) noexcept;
 
-/// What one pass decided. `status` is what the pool's status shall be; `status_changed` whether
+/// What one pass decided. `status` is what the pool's status is to be; `status_changed` whether
 /// that is a write.
 struct rollout_plan {
   std::vector<action> actions;

@@ -28,8 +28,8 @@ struct policy_question {
 /// The unit that moved last.
 const unit& last_moved(const std::vector<unit>& all);
 
-/// Whoever answers it: the policy host, a fixed order in a test. Its answer is a wish; the planner
-/// clamps it.
+/// The one that answers it: the policy host, a fixed order in a test. Its answer is a request; the
+/// planner clamps it.
 class rollout_policy {
 public:
   virtual ~rollout_policy() = default;

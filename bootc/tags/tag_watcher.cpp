@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string key_of(const tag_watcher::wish& w) {
+std::string key_of(const tag_watcher::tag_request& w) {
   return w.image.name + ":" + w.image.effective_tag() + "@" + w.image.digest + " " +
          (w.secret ? w.secret->id : "");
 }
@@ -35,7 +35,7 @@ void tag_watcher::schedule(const std::string& key, tag& t, reactor::steady_time 
   changed_.wake_all();
 }
 
-void tag_watcher::follow(const std::string& who, wish w) {
+void tag_watcher::follow(const std::string& who, tag_request w) {
   const std::string key = key_of(w);
   const auto before = followed_.find(who);
   if (before != followed_.end() && before->second == key) return;
@@ -146,7 +146,7 @@ void tag_watcher::note(tag& t, registry::answer<std::string> answered) {
 
 awaitable<void> tag_watcher::stop() {
   if (!tasks_) co_return;
-  // Taken out first: who follows meanwhile begins anew.
+  // Taken out first: a follower that comes meanwhile begins again.
   const auto ending = std::exchange(tasks_, nullptr);
   tags_.clear();
   followed_.clear();

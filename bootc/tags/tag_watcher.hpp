@@ -37,10 +37,10 @@ public:
     reactor::nanoseconds interval = std::chrono::minutes(5);
     std::size_t at_once = 16;
   };
-  struct wish {
+  struct tag_request {
     registry::image_ref image;
     std::string ref;                                      // as it is written
-    std::shared_ptr<const registry::pull_secret> secret;  // null: nobody in particular
+    std::shared_ptr<const registry::pull_secret> secret;  // null: anonymous
     std::string known;                                    // what it is believed to name
     std::optional<reactor::wall_time> not_before;  // asked lately, by a process before this one
     std::function<void()> asked;  // called after each question, whatever came of it
@@ -51,7 +51,7 @@ public:
   tag_watcher& operator=(const tag_watcher&) = delete;
 
   /// From now on `who` follows this tag, and no other. No effect while he does already.
-  void follow(const std::string& who, wish w);
+  void follow(const std::string& who, tag_request w);
   void leave(const std::string& who);
   /// Everybody whose name begins like this leaves; the last one closes the connections.
   awaitable<void> leave_all(std::string prefix);
@@ -66,7 +66,7 @@ public:
 
 private:
   struct tag {
-    wish asks;
+    tag_request asks;
     tag_resolution answer;
     reactor::steady_time due{};
     bool asking = false;

@@ -19,7 +19,7 @@ struct trustee_file {
   std::string why;  // keep: what it was made for
 };
 
-/// A workload whose pods start anew, and what of them differs.
+/// A workload whose pods are replaced, and what of them differs.
 struct trustee_restart {
   std::string name;
   std::vector<std::string> lines;

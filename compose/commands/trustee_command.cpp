@@ -257,7 +257,7 @@ private:
         const json::value* old = mapping->get_object().if_contains("deprecated");
         row.deprecated = old != nullptr && old->is_bool() && old->get_bool();
       }
-      std::vector<std::pair<std::string, std::string>> problems;  // with whom they have them
+      std::vector<std::pair<std::string, std::string>> problems;  // and the objects that have them
       for (const profile& one : profiles) {
         profile asked = one;
         auto problem = co_await try_release(row, std::move(asked));

@@ -17,7 +17,7 @@ namespace policies::compose {
 ///   create    made when it is not there; what becomes of it is its own affair
 ///   add_keys  keys of its data: added, and followed until a person edits them; the object may be
 ///             anybody's who has no owner
-///   lines     one block of lines in a text of its data; everything around the block is somebody
+///   lines     one block of lines in a text of its data; everything around the block belongs to
 ///             else's
 enum class way { own, create, add_keys, lines };
 
@@ -59,7 +59,7 @@ struct write_events {
 struct child {
   object_name id;
   way how = way::own;
-  bool adopt = false;  // an object of that name that nobody owns becomes ours
+  bool adopt = false;  // an object of that name that has no owner becomes ours
   value body;          // without metadata.name and namespace, status, and data of a Secret
   std::map<std::string, std::string> data;  // of a Secret, in clear
   std::map<std::string, asked_value> asks;  // of a Secret
@@ -92,7 +92,7 @@ inline constexpr std::size_t most_children = 500, most_asks = 64, most_related =
 const shape& answer_shape();
 const shape& related_shape();
 
-/// Whom it is for decides what it may say: kinds that are declared, the namespace of the parent.
+/// Its parent decides what it may say: kinds that are declared, the namespace of the parent.
 /// Errors   errc::malformed names the place: "children[3].object.metadata.name: …". One wrong child
 ///          refuses all of it, so that a slip never looks like a wish to delete.
 reactor::result<sync_answer> read_answer(const value& answer, const declaration& about,

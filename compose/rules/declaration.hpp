@@ -34,7 +34,7 @@ struct declaration {
   std::string data_from;  // variable of the environment that names another folder; empty: none
   /// Variable of the environment, a list of the namespaces where it works; empty: in all.
   std::string namespaces_from;
-  std::string lease;  // held by whoever acts for it; empty: that of the API is enough
+  std::string lease;  // held by the process that acts for it; empty: that of the API is enough
   /// Variables of which every call gets the value where they name images, else `true` or `false`.
   std::vector<std::string> environment;
 

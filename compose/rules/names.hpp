@@ -14,6 +14,6 @@ inline constexpr std::string_view wrote = "windlass.dev/composed-keys";
 inline constexpr std::string_view inputs = "windlass.dev/inputs";
 /// On a parent: nothing of it is touched.
 inline constexpr std::string_view paused = "windlass.dev/paused";
-/// On an object that nobody owns: "Kind/name" of the parent to which its user gives it.
+/// On an object without an owner: "Kind/name" of the parent to which its user gives it.
 inline constexpr std::string_view given_to = "windlass.dev/adopt";
 }  // namespace policies::compose::mark

@@ -2,10 +2,10 @@
 // they stay together.
 #include "compose/rules/planner.hpp"
 
-#include "formats/digest.hpp"
 #include "compose/rules/difference.hpp"
 #include "compose/rules/names.hpp"
 #include "compose/rules/text_blocks.hpp"
+#include "formats/digest.hpp"
 #include "reactor/plain/printable.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ value as_sent(const object& o) {
 
 class planner {
 public:
-  planner(const scene& s, const sync_answer& a) : s_(s), a_(a), parent_(*s.parent) {}
+  planner(const sync_input& s, const sync_answer& a) : s_(s), a_(a), parent_(*s.parent) {}
 
   sync_plan plan() {
     if (parent_.annotations.contains(std::string(mark::paused))) {
@@ -239,8 +239,8 @@ private:
     return found != o.annotations.end() && found->second == s_.about->manager;
   }
 
-  /// Which pods are its own is settled when it is made: nobody can take it over, so a younger
-  /// parent deletes it and the older one makes it anew.
+  /// Which pods are its own is settled when it is made: no other can take it over, so a younger
+  /// parent deletes it and the older one makes it again.
   static bool has_fixed_selector(const object& o) {
     const value* selector = o.spec.find("selector");
     return selector != nullptr && selector->find("matchLabels") != nullptr;
@@ -466,7 +466,7 @@ private:
   }
 
   /// The keys of a ConfigMap or a Secret, each for itself: own repairs them, add_keys leaves alone
-  /// what somebody edited.
+  /// what others edited.
   void change_keys(const child& c, const object& there, value body) {
     std::map<std::string, std::string> wrote;
     if (const auto noted = there.annotations.find(std::string(mark::wrote));
@@ -503,7 +503,8 @@ private:
       else
         data[key] = text;
     }
-    // A pair that lost its private half gets both anew; what was derived alone is derived again.
+    // A pair that lost its private half gets two new halves; what was derived alone is derived
+    // again.
     for (const auto& [key, ask] : c.asks) {
       const std::string there_now = digest_there(key);
       if (ask.from == asked_value::source::copy) {
@@ -709,7 +710,7 @@ private:
       std::get<value::object>(status.data)["isReady"] = false;
   }
 
-  /// Whether conditions that nobody states now stay.
+  /// Whether conditions that the answer does not state stay.
   enum class keep { these, others };
 
   void set_status(const value& wanted, const std::vector<stated_condition>& conditions,
@@ -769,11 +770,11 @@ private:
         .asked = asked;
   }
 
-  const scene& s_;
+  const sync_input& s_;
   const sync_answer& a_;
   const object& parent_;
   std::set<object_name> touched_;    // changed by this plan
-  std::set<object_name> untouched_;  // held, so not as they shall be
+  std::set<object_name> untouched_;  // held, so not as asked for
   sync_plan out_;
 };
 
@@ -822,11 +823,11 @@ bool is_kept_by_its_finalizer(const object& parent, const declaration& about) {
   return !own.empty() && std::ranges::find(parent.finalizers, own) != parent.finalizers.end();
 }
 
-sync_plan plan_sync(const scene& s, const sync_answer& a) {
+sync_plan plan_sync(const sync_input& s, const sync_answer& a) {
   return planner(s, a).plan();
 }
 
-sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence,
+sync_plan plan_fault(const sync_input& s, std::string_view code, std::string_view sentence,
                      std::string_view released_by) {
   const sync_answer nothing;
   return planner(s, nothing).fault(code, sentence, released_by);

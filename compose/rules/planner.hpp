@@ -86,7 +86,7 @@ std::string content_of(const object& o);
 std::string status_content_of(const object& parent);
 
 /// All that a plan depends on.
-struct scene {
+struct sync_input {
   std::shared_ptr<const declaration> about;
   std::shared_ptr<const object> parent;
   /// What the answer names, what it copies from and takes as input, and all that is marked as ours
@@ -103,18 +103,18 @@ struct scene {
 
 /// Parent, children as they are, the hook's answer and what we last wrote → what is to be done.
 /// Pure.
-/// Safety   for every answer: only declared kinds are touched; what belongs to somebody else is
+/// Safety   for every answer: only declared kinds are touched; what belongs to others is
 ///          not; nothing that was generated is generated again; only what is marked and owned is
 ///          deleted; after the actions the same answer plans none; the parent does not report
 ///          that it is ready (condition Ready, field isReady) while a child that should exist does
 ///          not.
-sync_plan plan_sync(const scene& s, const sync_answer& a);
+sync_plan plan_sync(const sync_input& s, const sync_answer& a);
 /// Whether it carries the finalizer of its kind, so that its end waits for us.
 bool is_kept_by_its_finalizer(const object& parent, const declaration& about);
 
 /// The hook failed, or what it was to be given is not there: the status says so and nothing else
 /// happens.
-sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence,
+sync_plan plan_fault(const sync_input& s, std::string_view code, std::string_view sentence,
                      std::string_view released_by = "a newer policy, or what it stumbled over");
 
 /// The parent's own condition by its type; null: none.

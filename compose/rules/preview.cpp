@@ -1,7 +1,7 @@
 #include "compose/rules/preview.hpp"
 
-#include "formats/digest.hpp"
 #include "compose/rules/difference.hpp"
+#include "formats/digest.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/time.hpp"
 
@@ -73,7 +73,7 @@ value owned_of(const value& o, const value& fields) {
 
 }  // namespace
 
-/// Another spec is another generation, so that nobody takes an old status for one of it.
+/// Another spec is another generation, so that an old status is not taken for one of it.
 void preview::renew_generation(value& o, objects_at before) const {
   if (before == objects_.end()) return;
   const value *was = before->second.find("spec"), *is = o.find("spec");
@@ -126,8 +126,8 @@ std::shared_ptr<const object> preview::see(const object_name& id) const {
   return std::make_shared<const object>(read_object(id.kind, found->second));
 }
 
-scene preview::look(const object_name& parent, reactor::wall_time now) const {
-  scene s;
+sync_input preview::look(const object_name& parent, reactor::wall_time now) const {
+  sync_input s;
   s.about = about_;
   s.parent = see(parent);
   for (const auto& [id, o] : objects_) {

@@ -46,7 +46,7 @@ private:
   reactor::awaitable<reactor::result<value>> call(std::string hook, std::vector<argument> arguments,
                                                   std::int64_t instructions);
   std::shared_ptr<const object> see(const object_name& id) const;
-  scene look(const object_name& parent, reactor::wall_time now) const;
+  sync_input look(const object_name& parent, reactor::wall_time now) const;
   void carry_out(const action& a);
   using objects_at = std::map<object_name, value>::const_iterator;
   void renew_generation(value& o, objects_at before) const;

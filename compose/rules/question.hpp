@@ -41,7 +41,7 @@ struct object {
   value rest;  // every other field of its own, by name
   // What the core knows besides.
   std::string resource_version;
-  std::string controller_uid, controller;  // who owns it: "Shop/blue"; empty: nobody
+  std::string controller_uid, controller;  // who owns it: "Shop/blue"; empty: none
   std::vector<std::string> owner_uids, finalizers;
 
   kind_name what() const { return {api_version, kind}; }
@@ -88,7 +88,7 @@ std::vector<argument> related_arguments(std::shared_ptr<const question> q);
 
 std::int64_t sync_instructions(const question& q);
 
-/// Of files that somebody else provides, before they take the place of those in force.
+/// Of files that are mounted from outside, before they take the place of those in force.
 std::vector<argument> data_arguments(std::shared_ptr<const data_files> files);
 const shape& verdict_shape();
 /// What a pack says of files: `problem` refuses them; warnings let them through.

@@ -7,7 +7,7 @@
 
 namespace policies::compose {
 
-/// The text with the block between its marks, wherever they stand, else behind the line `after`,
+/// The text with the block between its marks, at any place, else behind the line `after`,
 /// else at the end. What is around it keeps its bytes, but for the lines that `without` names; the
 /// block has the text's line ends.
 /// Shape    doing it twice changes nothing.

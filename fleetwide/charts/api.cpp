@@ -23,27 +23,27 @@ namespace {
 /// Home's objects and the clusters' parts, which hear of each other here.
 class running final : public units::running_api {
 public:
-  running(const units::house& h, chart_settings s)
-      : house_(h),
+  running(const units::api_environment& h, chart_settings s)
+      : environment_(h),
         settings_(std::move(s)),
         wanted_(settings_.helm.wanted ? settings_.helm.wanted : helm::tenants::wanted_by_default()),
         supply_(h.loop, helm::tenants::supply_options(h, settings_.helm)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
         rows_(h.metrics, std::string(charts_api)) {}
 
-  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
+  std::unique_ptr<units::cluster_controller> at_home(k8s::engagement& on) override {
     chart_home::chart_options o;
-    o.common.does = house_.does;
+    o.common.does = environment_.does;
     o.common.ns = settings_.ns;
-    o.common.fleet = &house_.fleet;
-    o.common.packs = &house_.packs;
-    o.common.signals = house_.signals;
+    o.common.fleet = &environment_.fleet;
+    o.common.packs = &environment_.packs;
+    o.common.signals = environment_.signals;
     o.common.members = [this](const std::string& cluster) -> member_part* {
       const auto found = parts_.find(cluster);
       return found == parts_.end() ? nullptr : found->second;
     };
-    o.common.limits = house_.limits;
-    o.common.metrics = &house_.metrics;
+    o.common.limits = environment_.limits;
+    o.common.metrics = &environment_.metrics;
     o.common.rows = &rows_;
     o.common.on_stop = [this] { home_ = nullptr; };
     o.charts = &supply_;
@@ -53,15 +53,15 @@ public:
     return made;
   }
 
-  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement& on) override {
     chart_members::options o;
-    o.does = house_.does;
+    o.does = environment_.does;
     o.wanted = [this] { return wanted_; };
     o.charts = &supply_;
     o.slots = &slots_;
-    o.brake = units::brake_on(house_, std::string(charts_api), on);
-    o.limits = house_.limits;
-    o.metrics = &house_.metrics;
+    o.brake = units::brake_on(environment_, std::string(charts_api), on);
+    o.limits = environment_.limits;
+    o.metrics = &environment_.metrics;
     o.on_change = [this](const std::string& claim) {
       if (home_) home_->claim_changed(claim);
     };
@@ -84,7 +84,7 @@ public:
   }
 
 private:
-  units::house house_;
+  units::api_environment environment_;
   chart_settings settings_;
   std::shared_ptr<const helm::tenants::wanted_everywhere> wanted_;
   helm::tenants::chart_supply supply_;
@@ -140,7 +140,8 @@ units::api charts(chart_settings s) {
 }
 
 void set_up(units::api& to, chart_settings s) {
-  to.make = [s = std::move(s)](const units::house& h) -> std::unique_ptr<units::running_api> {
+  to.make =
+      [s = std::move(s)](const units::api_environment& h) -> std::unique_ptr<units::running_api> {
     return std::make_unique<running>(h, s);
   };
 }

@@ -33,7 +33,6 @@ public:
   /// The cluster's values by the revision that is asked for, without what Secrets add.
   shown_values values_before_secrets(const fleet_look& at, const std::string& cluster);
 
-  using fleet_home_of::doubt;
   /// Whether it is still what its object asks for, or went back to.
   bool asks_for(const chart_order& o, const std::string& cluster);
   /// How much is kept of objects at home, and how many charts of a namespace are being fetched.

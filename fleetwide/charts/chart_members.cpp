@@ -17,7 +17,7 @@ namespace fleetwide {
 using namespace std::chrono_literals;
 using helm::placed::operation;
 using helm::placed::operation_end;
-using helm::placed::setback;
+using helm::placed::retry_cause;
 
 namespace {
 
@@ -53,7 +53,7 @@ chart_members::keeper::options chart_members::keeper_of(chart_members* me, const
                .namespace_made = "the namespace of a FleetChart's release was made",
                .namespace_created = chart_event::namespace_created,
                .record_doubted = chart_event::record_doubted,
-               .failed = setback::operation};
+               .failed = retry_cause::operation};
   helm::tenants::set_common_options(out, o, log);
   out.chart = [me](helm::placed::chart_coordinates c) { return me->chart(std::move(c)); };
   return out;

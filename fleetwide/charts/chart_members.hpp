@@ -60,7 +60,7 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return notes_.doubt(); }
+  std::string sync_problem() const override { return notes_.sync_problem(); }
   void reconsider() override;
   const k8s::engagement& on() const noexcept override { return on_; }
   const units::brake_question& brake() const noexcept override { return options_.brake; }

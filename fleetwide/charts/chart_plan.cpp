@@ -103,7 +103,7 @@ private:
     if (w_.workspace.is == workspace_state::present) return true;
     if (w_.workspace.is == workspace_state::terminating)
       wait(waits_for::namespace_terminating, "namespace " + out_.workspace + " is terminating",
-           helm::placed::pause_after(helm::placed::setback::terminating, 1));
+           helm::placed::pause_after(helm::placed::retry_cause::terminating, 1));
     else if (w_.retry_in > nanoseconds(0))
       wait(waits_for::namespace_failed, "namespace " + out_.workspace + " could not be made",
            w_.retry_in);

@@ -43,7 +43,7 @@ member_sight sight_of(member is, const bootc::node_pool* pool, const std::string
   member_sight out;
   out.is = std::move(is);
   member& m = out.is;
-  m.has = member::owner::nobody;
+  m.has = member::owner::none;
   if (!pool) return out;
   const k8s::string_map& notes = pool->meta.annotations;
   out.version = pool->meta.resource_version.text();

@@ -116,15 +116,15 @@ private:
           !is_tried_again(i))
         failed.push_back(of(i).cluster);
     }
-    const std::size_t borne = w_.settings.max_failures.down(all);
+    const std::size_t allowed = w_.settings.max_failures.down(all);
     if (w_.has_failed) return;
-    if (failed.size() <= borne) {
+    if (failed.size() <= allowed) {
       if (is_any_unknown()) out_.halt = w_.halted;
       return;
     }
     out_.halt = std::to_string(failed.size()) + (failed.size() == 1 ? " cluster" : " clusters") +
                 " failed (" + formats::listed(failed, names_in_a_sentence) + "), " +
-                std::to_string(borne) + " may";
+                std::to_string(allowed) + " may";
     if (w_.settings.goes_back && !w_.proven.empty() && w_.proven != w_.wanted)
       out_.notes_failure = true;
     else if (w_.settings.goes_back)
@@ -133,7 +133,7 @@ private:
 
   bool is_any_unknown() const {
     for (std::size_t i = 0; i < clusters_; ++i)
-      if (is_meant(i) && of(i).seen != member::sight::seen && of(i).has == member::owner::nobody)
+      if (is_meant(i) && of(i).seen != member::sight::seen && of(i).has == member::owner::none)
         return true;
     return false;
   }
@@ -205,7 +205,7 @@ private:
   bool is_moving(std::size_t i, const std::string& digest) const {
     if (of(i).seen == member::sight::seen && of(i).begun == digest) return true;
     // What has not been seen since the process began may be on its way.
-    if (is_meant(i) && of(i).seen == member::sight::lost && of(i).has == member::owner::nobody)
+    if (is_meant(i) && of(i).seen == member::sight::lost && of(i).has == member::owner::none)
       return true;
     // One whose server refuses what comes next is on its way all the same.
     return is_meant(i) && of(i).seen != member::sight::away && of(i).has == member::owner::ours &&
@@ -238,7 +238,7 @@ private:
         continue;
       }
       // One that comes is brought to what the others had before, outside of waves.
-      if (of(i).has == member::owner::nobody && !w_.proven.empty() && w_.proven != w_.wanted &&
+      if (of(i).has == member::owner::none && !w_.proven.empty() && w_.proven != w_.wanted &&
           !of(i).is_going) {
         write(i, w_.proven);
         continue;
@@ -283,7 +283,8 @@ private:
     return order;
   }
 
-  /// The revision failed: who has it gets the proven one again, and nobody gets it.
+  /// The revision failed: clusters that have it get the proven one again, and no other cluster gets
+  /// it.
   void go_back() {
     out_.halt = "the revision failed; its clusters have the one before, or go back to it";
     std::size_t moving = 0;
@@ -325,7 +326,7 @@ private:
       if (is_meant(i) || (of(i).is_selected && !w_.is_leaving && !of(i).is_granted)) continue;
       // What a cluster has that was not seen since the process began is not known.
       const bool may_have = w_.is_leaving && of(i).is_selected && of(i).is_granted &&
-                            of(i).seen != member::sight::seen && of(i).has == member::owner::nobody;
+                            of(i).seen != member::sight::seen && of(i).has == member::owner::none;
       if (of(i).has != member::owner::ours && !may_have) continue;
       out_.is_gone &= of(i).seen == member::sight::away;
       out_.left_away += of(i).seen == member::sight::away;

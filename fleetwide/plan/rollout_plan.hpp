@@ -25,7 +25,7 @@ struct member {
   std::string why_away;
 
   /// Whose the object there is.
-  enum class owner { nobody, ours, other } has = owner::nobody;
+  enum class owner { none, ours, other } has = owner::none;
   std::string holder;  // of other: a sentence's part, "the field manager flux", "FleetPool/a/b"
   std::optional<units::hold> policy;  // why a policy does not let it begin; none: it does
   std::optional<units::hold> needs;   // what is not ready there that it needs; none: all is

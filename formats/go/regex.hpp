@@ -51,8 +51,8 @@ private:
   std::vector<std::size_t> replaced_;  // where in seen_ the U+FFFD stand, in order
 };
 
-/// One of Go's regular expressions, which are RE2's: matched in time linear in the text, wherever
-/// expression and text come from.
+/// One of Go's regular expressions, which are RE2's: matched in time linear in the text, whatever
+/// the expression and text come from.
 class regex {
 public:
   /// Null for what is none; `why` says so in Go's words.

@@ -7,7 +7,7 @@
 
 namespace formats {
 
-/// What a caller does something else about. Texts are for people: nobody decides by one (rules
+/// What a caller does something else about. Texts are for people: no code decides by one (rules
 /// test).
 enum class problem_code : unsigned char {
   other,

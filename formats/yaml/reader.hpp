@@ -27,7 +27,7 @@ outcome<value> read_go_yaml(std::string_view text, yaml_numbers numbers = yaml_n
 
 /// read_go_yaml of a document of which only some members of the top level matter, named in any
 /// case; the others may be left out. Shape: numbers are typed. Errors: those of read_go_yaml,
-/// wherever in the document.
+/// at any depth of the document.
 outcome<value> read_go_yaml_outline(std::string_view text,
                                     std::span<const std::string_view> wanted);
 

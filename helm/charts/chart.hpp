@@ -99,8 +99,8 @@ struct chart {
   std::optional<chart_lock> lock;
   value values;  // a map, or nil when there is no values.yaml
   std::optional<std::string> schema;
-  /// The schema once it is compiled; copies of a chart have it in common. Set by whoever loads the
-  /// chart.
+  /// The schema once it is compiled; copies of a chart have it in common. Set by the code that
+  /// loads the chart.
   std::shared_ptr<schema_memo> compiled;
   file_list values_files;  // values.yaml as written; an archive may hold several
   file_list templates;

@@ -25,14 +25,10 @@ void add_post_renderer_flags(command_flags& f, post_renderer& into, const variab
   f.list("post-renderer-args", 0, into.arguments);
 }
 
-outcome<template_options> parse_template_arguments(std::span<const std::string> arguments,
-                                                   const variables& of) {
-  cluster_flags cluster = cluster_flags_from(of);
-  template_options o;
-  command_flags f;
-  add_value_flags(f, o.values);
-  add_cluster_flags(f, cluster);
-  add_chart_flags(f, o.origin);
+namespace {
+
+/// Flags of `helm template` alone. Keeps a reference to `o`.
+void add_template_flags(command_flags& f, template_options& o) {
   f.text("kube-version", 0, o.kube_version);
   f.split_list("api-versions", 'a', o.api_versions);
   f.list("show-only", 's', o.show_only);
@@ -46,6 +42,41 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.flag("is-upgrade", 0, o.is_upgrade);
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   f.flag("render-subchart-notes", 0, o.sub_notes);
+}
+
+/// [NAME] CHART. Nothing when they fit.
+std::optional<problem> take_template_names(const std::vector<std::string>& rest,
+                                           template_options& o) {
+  if (rest.empty())
+    return problem{
+        "\"helm template\" requires at least 1 argument\n\nUsage:  helm template [NAME] [CHART] "
+        "[flags]"};
+  if (rest.size() > 2) {
+    std::string more;
+    for (std::size_t i = 2; i < rest.size(); ++i) more += (more.empty() ? "" : " ") + rest[i];
+    return problem{"expected at most two arguments, unexpected arguments: " + more};
+  }
+  if (rest.size() == 2) {
+    if (o.generate_name) return problem{"cannot set --generate-name and also specify a name"};
+    if (!o.name_template.empty())
+      return problem{"cannot set --name-template and also specify a name"};
+    o.release_name = rest.front();
+  }
+  o.chart = rest.back();
+  return std::nullopt;
+}
+
+}  // namespace
+
+outcome<template_options> parse_template_arguments(std::span<const std::string> arguments,
+                                                   const variables& of) {
+  cluster_flags cluster = cluster_flags_from(of);
+  template_options o;
+  command_flags f;
+  add_value_flags(f, o.values);
+  add_cluster_flags(f, cluster);
+  add_chart_flags(f, o.origin);
+  add_template_flags(f, o);
   f.ignored_with_value({"description"});
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);
   f.duration("timeout", 0, timeout);
@@ -63,22 +94,7 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   if (!rest) return rest.error();
   o.debug = cluster.debug;
   o.cluster = std::move(cluster);
-  if (rest->empty())
-    return problem{
-        "\"helm template\" requires at least 1 argument\n\nUsage:  helm template [NAME] [CHART] "
-        "[flags]"};
-  if (rest->size() > 2) {
-    std::string more;
-    for (std::size_t i = 2; i < rest->size(); ++i) more += (more.empty() ? "" : " ") + (*rest)[i];
-    return problem{"expected at most two arguments, unexpected arguments: " + more};
-  }
-  if (rest->size() == 2) {
-    if (o.generate_name) return problem{"cannot set --generate-name and also specify a name"};
-    if (!o.name_template.empty())
-      return problem{"cannot set --name-template and also specify a name"};
-    o.release_name = (*rest)[0];
-  }
-  o.chart = rest->back();
+  if (auto bad = take_template_names(*rest, o)) return std::move(*bad);
   static const std::map<std::string_view, bool> asking{{"", false},       {"true", false},
                                                        {"client", false}, {"server", true},
                                                        {"none", true},    {"false", true}};

@@ -196,6 +196,59 @@ outcome<value> read_values(const value_options& o) {
   return out;
 }
 
+namespace {
+
+/// `wrote`: a line for each file of --output-dir; `text`: what goes to standard output instead.
+struct shown_manifests {
+  std::string wrote, text;
+  std::optional<problem> unwritten;  // the first file that could not be written
+};
+
+/// What `helm template` makes of sorted manifests. `name`: the release's.
+outcome<shown_manifests> show_manifests(const template_options& o, const std::string& name,
+                                        const render_runtime& runtime, const chart& root,
+                                        const sorted_manifests& sorted) {
+  shown_manifests out;
+  const auto folder = std::filesystem::path(o.output_dir);
+  output_directory directory(o.use_release_name ? (folder / name).string() : o.output_dir);
+  output_directory crd_directory(o.output_dir);  // Helm leaves the release's name out of their path
+  const auto store_in = [&](output_directory& into, const std::string& path,
+                            const std::string& text) {
+    auto done = into.write(path, text, out.wrote);
+    if (!done && !out.unwritten) out.unwritten = done.error();
+  };
+  manifest_options how;
+  how.after = step_of(o.after);
+  how.steady = runtime.steady;
+  if (!o.output_dir.empty())
+    how.put = [&](const std::string& path, const std::string& text) {
+      store_in(directory, path, text);
+    };
+  std::string before, hooks;
+  if (o.include_crds)
+    for (const auto& f : crd_files(root)) {
+      if (how.put)
+        store_in(crd_directory, f.path, *f.data);
+      else
+        before += source_block(f.path, *f.data);
+    }
+  auto manifest = manifest_of(sorted, std::move(before), how);
+  if (!manifest) return manifest.error();
+  if (!o.no_hooks)
+    for (const auto& h : sorted.hooks) {
+      const bool test = std::find(h.events.begin(), h.events.end(), "test") != h.events.end();
+      if (o.skip_tests && test) continue;
+      if (how.put)
+        how.put(h.path, h.content);
+      else
+        hooks += source_block(h.path, h.content);
+    }
+  out.text = std::string(trim_space(*manifest)) + "\n" + hooks;
+  return out;
+}
+
+}  // namespace
+
 command_result template_command(const template_options& o, const render_runtime& runtime,
                                 const peers& ask) {
   std::string warnings;
@@ -267,52 +320,17 @@ command_result template_command(const template_options& o, const render_runtime&
     }
     return r;
   }
+  auto shown = show_manifests(o, *name, runtime, root, *sorted);
+  if (!shown) return render_failure(shown.error().text);
+  if (shown->unwritten) return failure(shown->unwritten->text, warnings);
   command_result result;
   result.err = warnings;
-  const auto folder = std::filesystem::path(o.output_dir);
-  output_directory directory(o.use_release_name ? (folder / *name).string() : o.output_dir);
-  output_directory crd_directory(o.output_dir);  // Helm leaves the release's name out of their path
-  problem first;
-  const auto store_in = [&](output_directory& into, const std::string& path,
-                            const std::string& text) {
-    if (auto done = into.write(path, text, result.out); !done && first.text.empty())
-      first = done.error();
-  };
-  const auto store = [&](const std::string& path, const std::string& text) {
-    store_in(directory, path, text);
-  };
-  manifest_options how;
-  how.after = step_of(o.after);
-  how.steady = runtime.steady;
-  if (!o.output_dir.empty()) how.put = store;
-  std::string before, hooks;
-  const auto put = [&](const std::string& path, const std::string& text, std::string& into) {
-    if (how.put)
-      how.put(path, text);
-    else
-      into += source_block(path, text);
-  };
-  if (o.include_crds)
-    for (const auto& f : crd_files(root)) {
-      if (how.put)
-        store_in(crd_directory, f.path, *f.data);
-      else
-        before += source_block(f.path, *f.data);
-    }
-  auto manifest = manifest_of(*sorted, std::move(before), how);
-  if (!manifest) return render_failure(manifest.error().text);
-  if (!o.no_hooks)
-    for (const auto& h : sorted->hooks) {
-      bool test = std::find(h.events.begin(), h.events.end(), "test") != h.events.end();
-      if (!(o.skip_tests && test)) put(h.path, h.content, hooks);
-    }
-  if (!first.text.empty()) return failure(first.text, warnings);
-  const std::string all = std::string(trim_space(*manifest)) + "\n" + hooks;
+  result.out = std::move(shown->wrote);
   if (o.show_only.empty()) {
-    result.out += all;
+    result.out += shown->text;
     return result;
   }
-  auto chosen = only(o.show_only, all);
+  auto chosen = only(o.show_only, shown->text);
   if (!chosen) return failure(chosen.error().text, warnings);
   result.out += *chosen;
   return result;

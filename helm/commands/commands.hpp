@@ -18,7 +18,7 @@ struct command_result {
   int exit_code = 0;
 };
 
-/// Whom commands ask for what is not on this machine. Each may be missing.
+/// What commands ask for what is not on this machine. Each may be missing.
 struct peers {
   chart_locator locate;  // without it a chart is a path
   /// The text that a server has at an address: http://, https://, oci://.

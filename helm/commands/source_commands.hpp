@@ -19,7 +19,7 @@ using reactor::awaitable;
 
 using ::registry::environment;
 
-/// What a command gets from whoever runs it.
+/// What a command gets from its caller.
 struct command_context {
   reactor::loop& loop;  // outlives the command
   settings where;

@@ -258,7 +258,7 @@ std::optional<std::string> pem_type(const std::string& pem) {
 }
 
 /// The largest key that a chart may bring, in bits of any of its numbers: a longer one signs for
-/// seconds. A curve's are fewer, where somebody else's may have any.
+/// seconds. A curve's are fewer, where a foreign one may have any.
 constexpr int most_key_bits = 8'192, most_curve_bits = 600;
 constexpr std::size_t most_key_text = 32 * 1024, most_certificate_text = 256 * 1024;
 

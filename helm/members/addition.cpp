@@ -412,7 +412,7 @@ reactor::awaitable<reactor::result<void>> addition::take_predecessor_away() {
   co_return reactor::result<void>();
 }
 
-/// Until they are served: whoever looks next shall not find them missing.
+/// Until they are served: the next reader must not find them missing.
 reactor::awaitable<void> addition::wait_for_kinds() {
   const reactor::steady_time deadline = loop_.now() + authorizer_patience;
   for (;;) {

@@ -23,7 +23,7 @@ using namespace app;
 
 struct addition_request {
   std::string name;        // of the cluster and its Secret
-  k8s::connection member;  // as somebody who may furnish it
+  k8s::connection member;  // as an account that may install there
   std::string server;      // how the service reaches it; empty = as we do
   member_settings install;
   std::vector<std::pair<std::string, std::string>> labels;

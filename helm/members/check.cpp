@@ -107,7 +107,7 @@ reactor::awaitable<bool> check_server(checking& c) {  // borrowed
 
 /// Nothing is there yet, which is as it should be.
 bool comes_before(check_as who) {
-  return who == check_as::furnisher || who == check_as::installer;
+  return who == check_as::member_admin || who == check_as::installer;
 }
 /// What brings the kinds and the daemons.
 std::string bringer(check_as who) {
@@ -186,7 +186,7 @@ reactor::awaitable<void> check_rights(checking& c, check_as who,
   if (comes_before(who)) {
     // Who grants a right must have it.
     std::vector<right> more =
-        who == check_as::installer ? rights_of_installer(account) : rights_of_furnisher(account);
+        who == check_as::installer ? rights_of_installer(account) : rights_of_member_admin(account);
     wanted.insert(wanted.end(), more.begin(), more.end());
   }
   const std::size_t asked = wanted.size();

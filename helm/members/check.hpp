@@ -34,7 +34,7 @@ struct cluster_check {
 
 /// Whose eyes look: the service's, with the token of its Secret, or those of a person: who might
 /// make it a member, who is about to install Windlass there as its home, or who has done so.
-enum class check_as { service, furnisher, installer, owner };
+enum class check_as { service, member_admin, installer, owner };
 
 /// Of a cluster: server, clock, kinds, daemon and rights, each looked at though another one is
 /// missing. `account` is the service's there. An owner's rights are those of that account.

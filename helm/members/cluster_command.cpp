@@ -186,7 +186,7 @@ reactor::awaitable<reactor::result<cluster_check>> checked(reactor::loop& l,  //
   k8s::object_key account = member_account(settings_of(a));
   k8s::connection as = std::move(*to);
   name = a.subject;
-  auto said = co_await check_cluster(l, std::move(name), std::move(as), check_as::furnisher,
+  auto said = co_await check_cluster(l, std::move(name), std::move(as), check_as::member_admin,
                                      std::move(account), std::nullopt);
   co_return said;
 }

@@ -32,7 +32,7 @@ struct home_check {
 };
 
 /// What the cluster must have before the chart is installed into `ns`: a version, rights, a
-/// namespace, admission policies, and nobody else who does the same.
+/// namespace, admission policies, and no other installation that does the same.
 /// Lifetime: `api` outlives it.
 reactor::awaitable<home_check> check_before(reactor::loop& l, k8s::client& api,  // borrowed
                                             std::string ns);

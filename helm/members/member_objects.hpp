@@ -11,7 +11,7 @@
 
 namespace cli {
 
-/// How a member is furnished.
+/// How a member is set up.
 struct member_settings {
   std::string ns = "bootc-operator";  // of the account; the daemons are in one of their own
   std::string image;                  // of the daemons; empty = to be kept, see keep_images

@@ -10,7 +10,7 @@ namespace cli {
 
 struct removal_request {
   std::string name;
-  /// As somebody who may take away what `cluster add` installed; none: the member stays as it is.
+  /// As an account that may delete what `cluster add` installed; none: the member stays as it is.
   std::optional<k8s::connection> member;
   member_settings install;
   enum class kinds { keep, remove } crds = kinds::keep;

@@ -174,7 +174,7 @@ reactor::awaitable<k8s::result<bool>> may(k8s::client& api, std::string user,  /
 
 }  // namespace
 
-std::vector<right> rights_of_furnisher(const k8s::object_key& account) {
+std::vector<right> rights_of_member_admin(const k8s::object_key& account) {
   std::vector<right> all;
   member_settings s;
   s.ns = account.ns;

@@ -9,7 +9,7 @@
 
 namespace cli {
 
-/// One thing that somebody may do, and why Windlass needs it.
+/// One thing that an account may do, and why Windlass needs it.
 struct right {
   std::string verb, group, resource, subresource;
   std::string ns, name;  // empty: of any
@@ -25,7 +25,7 @@ struct right {
 /// that, and a test says so.
 std::vector<right> rights_of_service(const k8s::object_key& account);
 /// What a person needs on a cluster to make it a member.
-std::vector<right> rights_of_furnisher(const k8s::object_key& account);
+std::vector<right> rights_of_member_admin(const k8s::object_key& account);
 
 /// What a person needs on the cluster that becomes Windlass's home: to install the chart, which
 /// takes the rights that its roles grant.

@@ -11,9 +11,9 @@
 #include "k8s/client/discovery.hpp"
 #include "k8s/merge/merge_schema.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/entropy.hpp"
 #include "reactor/side_by_side.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/json/serialize.hpp>
 
@@ -125,7 +125,7 @@ struct cluster_objects::impl {
 
   reactor::loop& loop;
   k8s::client& api;
-  k8s::discovery own;  // asked where nobody gave one
+  k8s::discovery own;  // asked where the caller gave none
   k8s::discovery& kinds;
   waits wait;
   std::function<void(std::string)> on_line;
@@ -257,7 +257,7 @@ awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
       out.push_back(std::move(*mapped));
     else
       problems.push_back(mapped.error().text);
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
   }
   if (!problems.empty()) co_return problem{joined(problems)};
   co_return out;
@@ -588,7 +588,7 @@ awaitable<outcome<done>> cluster_objects::pod_logs(std::string ns, std::string s
 }
 
 /// A server says that a kind is established some moments before its discovery lists it. One that is
-/// missing at the end is for whoever needs it to tell.
+/// missing at the end is for the caller that needs it to tell.
 awaitable<void> cluster_objects::impl::discover(object_list definitions,
                                                 reactor::steady_time deadline) {
   kinds.forget();

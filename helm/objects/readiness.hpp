@@ -47,7 +47,7 @@ readiness volume_claim_ready(const boost::json::object& claim);
 readiness service_ready(const boost::json::object& service);
 readiness definition_ready(const boost::json::object& definition);
 
-/// The collections that a CustomResourceDefinition says the server shall serve; none of any other
+/// The collections that a CustomResourceDefinition says the server is to serve; none of any other
 /// object.
 std::vector<k8s::resource> defined_by(const boost::json::object& definition);
 

@@ -169,7 +169,7 @@ awaitable<outcome<bool>> waits::until_hook_done(object hook, reactor::steady_tim
       if (!seen.failure.empty()) co_return problem{seen.failure};
       if (seen.ready) co_return true;
     } else if (was_there && live.error().code == k8s::errc::not_found) {
-      co_return true;  // deleted by whoever cleans up after finished jobs
+      co_return true;  // deleted by a controller that cleans up after finished jobs
     }
     const bool in_time = co_await pause(pace, deadline);
     if (!in_time) co_return problem{"timed out waiting for the condition"};

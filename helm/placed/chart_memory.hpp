@@ -23,7 +23,7 @@ public:
     return true;
   }
   enum class arrival { taken, refused, unwanted };
-  /// unwanted: nobody asks for it any more.
+  /// unwanted: no object asks for it any more.
   arrival take(const chart_coordinates& of, supplied_chart got) {
     using state = chart_facts::state;
     if (!(of_ == of) || facts_.is != state::loading) return arrival::unwanted;

@@ -64,7 +64,7 @@ k8s::resource collection_of(const checked_object& o) {
 
 namespace {
 
-/// Where workloads of a kind say how many there shall be and are.
+/// Where workloads of a kind say how many are asked for and are there.
 struct workload_kind {
   std::string_view group, plural, kind, wanted_in, wanted, available;
   std::int64_t standard;  // wanted where nothing says so
@@ -124,7 +124,7 @@ awaitable<k8s::result<workspace_facts>> cluster_reads::workspace(std::string nam
 awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     std::string ns, std::string name, std::optional<known_release> known) {
   std::optional<known_release> out;
-  // Somebody may prune what was listed a moment ago.
+  // Another client may prune what was listed a moment ago.
   for (int looks = 0; looks < 3; ++looks) {
     k8s::list_options options;
     options.ns = records_.ns.empty() ? ns : records_.ns;
@@ -166,7 +166,7 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     }
     if (!got && got.error().code == k8s::errc::not_found) continue;
     if (!got) co_return got.error();
-    // What was read, if somebody wrote it since it was listed.
+    // What was read, if another client wrote it since it was listed.
     stored_release stored;
     stored.of = listed(*got, name);
     stored.text = text_of(object_at(*got, "data"), "release");

@@ -39,7 +39,7 @@ k8s::resource workload_resource(std::string_view plural) {
 
 template <class View>
 bool is_trusted(const k8s::informer<View>& i) {
-  return i.is_synced() && !i.is_old() && i.doubt().empty();
+  return i.is_synced() && !i.is_old() && i.sync_problem().empty();
 }
 
 /// "ns/sh.helm.release.v1.web" of the record "sh.helm.release.v1.web.v3"; empty for no record.

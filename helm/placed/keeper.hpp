@@ -14,9 +14,9 @@
 #include "k8s/informer/controller.hpp"
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/side_by_side.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/turn.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -41,7 +41,7 @@ struct keeper_words {
   std::string_view deletion_unmarked;    // the log where that cannot be written
   std::string_view namespace_made;       // the log
   k8s::event_kind namespace_created, record_doubted;
-  setback failed;  // when a namespace cannot be deleted, or an operation failed
+  retry_cause failed;  // when a namespace cannot be deleted, or an operation failed
 };
 
 /// Keeps one release for each object of a kind: a pass looks at what is there, plans, and carries

@@ -57,7 +57,7 @@ awaitable<k8s::result<k8s::next>> keeper<Kind>::pass(key_type key) {
     if (!led.again) co_return led.then;
     fresh = std::move(led.fresh);
     is_fresh = fresh.has_value();
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
   }
   co_return k8s::requeue_after(kept::unknown_retry);
 }
@@ -177,7 +177,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::change_finalizer(key_typ
   }
   if (end.is == write_end::failed) {
     log(reactor::log_level::warning, "the finalizer cannot be written", about, end.why);
-    out.then = k8s::requeue_after(pause_after(setback::finalizer, 1));
+    out.then = k8s::requeue_after(pause_after(retry_cause::finalizer, 1));
     co_return out;
   }
   tell_all(about, p.events);
@@ -199,9 +199,9 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::make_namespace(key_type 
   auto made = co_await create_workspace(api_of(g.to), p.workspace, owner(key));
   if (!made) {
     std::string why = made.error().message();
-    if (memory* m = find(key)) m->tries.failed(setback::namespace_, g.is.attempt, loop_.now());
+    if (memory* m = find(key)) m->tries.failed(retry_cause::namespace_, g.is.attempt, loop_.now());
     co_await namespace_failed(key, std::move(g), std::move(why));
-    out.then = k8s::requeue_after(pause_after(setback::namespace_, 1));
+    out.then = k8s::requeue_after(pause_after(retry_cause::namespace_, 1));
     co_return out;
   }
   if (*made) {
@@ -224,7 +224,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::remove_namespace(key_typ
     cleaning_failed(*g.is.object);
     log(reactor::log_level::warning, "the namespace cannot be deleted", *g.is.object,
         gone.error().message());
-    out.then = k8s::requeue_after(pause_after(setback::finalizer, 1));
+    out.then = k8s::requeue_after(pause_after(retry_cause::finalizer, 1));
     co_return out;
   }
   tell_all(*g.is.object, p.events);
@@ -240,7 +240,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::mark_deleting(gathered g
   auto end = co_await writes_.annotate(*g.is.object, std::string(words_.deleting), "true");
   if (end.is == write_end::failed) {
     log(reactor::log_level::warning, words_.deletion_unmarked, *g.is.object, end.why);
-    out.then = k8s::requeue_after(pause_after(setback::finalizer, 1));
+    out.then = k8s::requeue_after(pause_after(retry_cause::finalizer, 1));
     co_return out;
   }
   if (end.is == write_end::gone) co_return out;
@@ -259,7 +259,7 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::end_abandoned(key_type k
   if (!ended) {
     log(reactor::log_level::warning, "a pending release cannot be recovered", *g.is.object,
         ended.error().text);
-    out.then = k8s::requeue_after(pause_after(setback::operation, 1));
+    out.then = k8s::requeue_after(pause_after(retry_cause::operation, 1));
     co_return out;
   }
   log(reactor::log_level::warning, "a pending release was recovered", *g.is.object, p.reason);
@@ -278,8 +278,8 @@ awaitable<typename keeper<Kind>::stepped> keeper<Kind>::note(key_type key, gathe
     out.again = true;
     co_return out;
   }
-  if (memory* m = find(key)) m->tries.failed(setback::status_write, g.is.attempt, loop_.now());
-  out.then = k8s::requeue_after(pause_after(setback::status_write, 1));
+  if (memory* m = find(key)) m->tries.failed(retry_cause::status_write, g.is.attempt, loop_.now());
+  out.then = k8s::requeue_after(pause_after(retry_cause::status_write, 1));
   co_return out;
 }
 
@@ -313,7 +313,7 @@ awaitable<void> keeper<Kind>::load(key_type key, chart_coordinates c, attempt_ke
   if (!m) co_return;
   const chart_memory::arrival came = m->chart.take(c, std::move(got));
   if (came == chart_memory::arrival::unwanted) co_return;
-  if (came == chart_memory::arrival::refused) m->tries.failed(setback::chart, at, loop_.now());
+  if (came == chart_memory::arrival::refused) m->tries.failed(retry_cause::chart, at, loop_.now());
   controller_.add(key);
 }
 
@@ -322,9 +322,9 @@ void keeper<Kind>::start_operation(const key_type& key, operation what, step at,
   memory* m = find(key);
   if (!m || m->running) return;
   auto broken = [this, key](std::string_view, std::exception_ptr thrown) {
-    k8s::log_broken(log_to(), key.text(), thrown, pause_after(setback::operation, 1));
+    k8s::log_broken(log_to(), key.text(), thrown, pause_after(retry_cause::operation, 1));
     if (memory* of = find(key); of && of->running) of->running->ended.set();
-    controller_.add_after(key, pause_after(setback::operation, 1));
+    controller_.add_after(key, pause_after(retry_cause::operation, 1));
   };
   m->running = std::make_unique<under_way>(loop_, what, at, std::move(to), std::move(broken));
   ++operations_;
@@ -389,7 +389,7 @@ awaitable<void> keeper<Kind>::perform(key_type key, under_way* me) {
         const bool noted =
             co_await note_fingerprint(key, *g.is.object, me->to, g.is.wanted.fingerprint);
         memory* m = noted ? nullptr : find(key);
-        if (m) m->tries.failed(setback::status_write, g.is.attempt, loop_.now());
+        if (m) m->tries.failed(retry_cause::status_write, g.is.attempt, loop_.now());
         break;
       }
       case operation_request::say_done: co_await say_done(key, me->what, g, p); break;

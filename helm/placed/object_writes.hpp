@@ -27,8 +27,8 @@ inline write_answer answer_of(const k8s::fault& f) {
 enum class write_end : std::uint8_t {
   written,
   unchanged,  // it was so already
-  gone,       // the object is not there any more: nobody needs it
-  conflict,   // somebody wrote meanwhile: read it and decide anew
+  gone,       // the object is not there any more: it needs no write
+  conflict,   // another client wrote meanwhile: read it and decide again
   failed,
 };
 

@@ -9,7 +9,7 @@ struct operation_slots::slot::books {
   books(reactor::loop& l, std::size_t of_each, std::size_t of_all)
       : loop(l), per_cluster(of_each), in_all(of_all) {}
 
-  /// Somebody who waits; granted before it is woken, so that nobody who comes later takes its
+  /// A waiting caller; granted before it is woken, so that no later caller takes its
   /// place.
   struct ticket {
     explicit ticket(reactor::loop& l) : granted(l) {}

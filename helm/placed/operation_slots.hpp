@@ -17,7 +17,7 @@ namespace helm::placed {
 
 /// How many operations run at once, on one cluster and in all. Clusters take turns, those of one
 /// cluster are served in order:
-/// a slow or dead one keeps its own slots and nobody else's turn.
+/// a slow or dead one keeps its own slots and no other's turn.
 /// Lifetime  loop outlives it; slots may outlive it.
 class operation_slots {
 public:

@@ -18,9 +18,10 @@ struct operation_task {
 
   /// Cancels, joins and settles what runs, then calls `over`, which destroys it; `within` is for
   /// all but that. What Helm has done already is written down first. In a task of `in`, which
-  /// nobody cancels: whoever waits for the event, set at the end, may be told to stop, and an
-  /// operation stays the one of its key until it has ended. Asked again it is the same end.
-  /// Errors   told to `over`: the record could not be ended in time, somebody recovers it later.
+  /// no caller cancels: a caller that waits for the event, set at the end, may be told to stop, and
+  /// an operation stays the one of its key until it has ended. Asked again it is the same end.
+  /// Errors   told to `over`: the record could not be ended in time, another process recovers it
+  ///          later.
   std::shared_ptr<reactor::event> end(reactor::loop& l, reactor::task_group& in,
                                       reactor::nanoseconds within,
                                       std::function<void(const reactor::result<void>&)> over);
@@ -36,7 +37,7 @@ private:
   reactor::awaitable<reactor::result<void>> settle(reactor::loop& l, reactor::nanoseconds within);
   reactor::awaitable<void> run_end(reactor::loop& l, reactor::nanoseconds within,
                                    std::function<void(const reactor::result<void>&)> over);
-  std::shared_ptr<reactor::event> ending_;  // none: nobody ends it
+  std::shared_ptr<reactor::event> ending_;  // none: it is not being ended
 };
 
 std::string_view word_for(operation what) noexcept;

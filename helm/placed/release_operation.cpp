@@ -31,7 +31,7 @@ release::release_actions::settings settings_of(const operation_order& o, const r
   s.looked_up = o.is_confined      ? secrets::none_else
                 : o.secrets_of_all ? secrets::of_every_namespace
                                    : secrets::of_its_namespace;
-  // The same over restarts and replicas: whoever comes next may end what this process leaves.
+  // The same over restarts and replicas: the next process may end what this process leaves.
   s.instance = names::manager;
   s.charts = service_chart_limits;
   s.renders_in = o.timeout;
@@ -254,7 +254,7 @@ awaitable<outcome<objects::done>> end_pending(reactor::loop& l, k8s::client& api
   if (!found && found.error().code == problem_code::not_found) co_return objects::done{};
   if (!found) co_return found.error();
   release::record last = std::move(*found);
-  if (!release::is_pending(last.state)) co_return objects::done{};  // somebody ended it meanwhile
+  if (!release::is_pending(last.state)) co_return objects::done{};  // ended by another
   last.description = release::failed_description(last, "no process works on it any more");
   last.state = release::status::failed;
   last.labels.erase(release::instance_label);

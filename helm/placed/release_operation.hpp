@@ -19,7 +19,7 @@ namespace helm::placed {
 struct operation_order {
   operation what = operation::none;
   std::string release, ns;
-  std::string owner;                      // "Tenant/default/acme": for whom the release is noted
+  std::string owner;                      // "Tenant/default/acme", noted with the release
   std::string notes_ns;                   // where it is noted
   std::string store_ns;                   // where its records are; empty: in `ns`
   bool secrets_of_all = false;            // what its chart may look up

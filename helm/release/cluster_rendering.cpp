@@ -15,7 +15,7 @@ constexpr int lookups_limit = 500;
 /// What is looked up may take this part of what a chart may.
 constexpr std::uint64_t budget_share = 8;
 
-/// Tells the worker that nobody waits for its render any more.
+/// Tells the worker that no caller waits for its render any more.
 struct render_owner {
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   render_owner() = default;
@@ -24,7 +24,7 @@ struct render_owner {
   ~render_owner() { cancelled->store(true); }
 };
 
-/// A request whose values nobody else counts: it goes to another thread.
+/// A request whose values no other object shares: it goes to another thread.
 render_request detached(const render_request& r) {
   render_request out = r;
   out.values = detached_copy(r.values);

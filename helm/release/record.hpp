@@ -45,7 +45,7 @@ struct recorded_hook {
 };
 
 /// One revision of a release, as it is kept on the cluster.
-/// Lifetime copies share chart and values, which nobody changes.
+/// Lifetime copies share chart and values, which are never changed.
 struct record {
   std::string name, ns;
   int revision = 0;

@@ -75,15 +75,22 @@ record to_record(record_job::answer a) {
   return r;
 }
 
+/// All but the chart, which crosses as a brief_chart.
+template <class To, class From>
+To with_texts_of(From& from) {
+  To to;
+  to.missing = std::move(from.missing);
+  to.failure = std::move(from.failure);
+  to.hooks = std::move(from.hooks);
+  to.manifest = std::move(from.manifest);
+  to.notes = std::move(from.notes);
+  to.lines = std::move(from.lines);
+  to.impure = from.impure;
+  return to;
+}
+
 render_job::answer answer_of(rendered made) {
-  render_job::answer out;
-  out.missing = std::move(made.missing);
-  out.failure = std::move(made.failure);
-  out.hooks = std::move(made.hooks);
-  out.manifest = std::move(made.manifest);
-  out.notes = std::move(made.notes);
-  out.lines = std::move(made.lines);
-  out.impure = made.impure;
+  auto out = with_texts_of<render_job::answer>(made);
   if (out.lines.size() > lines_limit) out.lines.resize(lines_limit);
   if (!made.processed) return out;
   auto brief = brief_of(*made.processed);
@@ -95,17 +102,10 @@ render_job::answer answer_of(rendered made) {
 }
 
 rendered rendered_of(render_job::answer said) {
-  rendered out;
-  out.missing = std::move(said.missing);
-  out.failure = std::move(said.failure);
+  auto out = with_texts_of<rendered>(said);
   if (said.processed) out.processed = chart_of(std::move(*said.processed));
   if (!out.missing && !out.failure && !out.processed)
     out.failure = problem{"rendering failed: there is neither a chart nor a reason"};
-  out.hooks = std::move(said.hooks);
-  out.manifest = std::move(said.manifest);
-  out.notes = std::move(said.notes);
-  out.lines = std::move(said.lines);
-  out.impure = said.impure;
   return out;
 }
 

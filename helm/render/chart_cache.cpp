@@ -46,7 +46,7 @@ std::shared_ptr<prepared_chart> chart_cache::add(std::string digest,
 void chart_cache::shrink() {
   std::size_t bytes = 0;
   for (const auto& e : used_) bytes += e.chart->bytes();
-  // The newest stays even when it alone is over the limit: somebody is about to render it.
+  // The newest stays even when it alone is over the limit: it is about to be rendered.
   while (bytes > limit_bytes_ && used_.size() > 1) {
     bytes -= used_.back().chart->bytes();
     by_digest_.erase(used_.back().digest);

@@ -15,8 +15,8 @@ namespace helm {
 
 /// Prepared charts by the digest of their archive, shared by all releases on all clusters of this
 /// process.
-/// Shape    least recently used charts go first when the limit is passed; whoever still renders one
-///          keeps it until done.
+/// Shape    least recently used charts go first when the limit is passed; a caller that still
+///          renders one keeps it until done.
 /// Units    limit_bytes: what the charts take in memory, about. each: what one may be.
 /// Lifetime Any thread: workers load and render, the loop looks up. A chart is loaded outside the
 ///          lock, so that a big one does not hold up the others; two workers that load the same one

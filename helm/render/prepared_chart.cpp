@@ -120,7 +120,7 @@ std::shared_ptr<const std::string> prepared_chart::packed(
 chart_ptr prepared_chart::copy() {
   std::lock_guard lock(in_use_);
   auto out = copy_tree(*loaded_);
-  // Counted values may not be shared with somebody who does not wait for the lock.
+  // Counted values may not be shared with a thread that does not wait for the lock.
   auto detach = [](auto&& self, chart& c) -> void {
     c.values = detached_copy(c.values);
     for (auto& d : c.meta.dependencies)

@@ -29,7 +29,7 @@ private:
   std::shared_ptr<const schemas::library> compiled_;
 };
 
-/// What `chart::compiled` points to: the outcome of compiling, once somebody asked.
+/// What `chart::compiled` points to: the outcome of compiling, after the first question.
 struct schema_memo {
   std::optional<outcome<json_schema>> compiled;
 };

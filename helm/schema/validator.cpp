@@ -115,7 +115,7 @@ void write(std::string& out, const reason& r, std::size_t indent) {
   for (const auto& c : r.causes) write(out, c, indent);
 }
 
-/// Which members of the value being looked at nobody has claimed yet.
+/// Which members of the value being looked at no keyword has claimed yet.
 struct unevaluated {
   std::set<std::string> properties;
   std::set<std::size_t> items;
@@ -189,7 +189,7 @@ private:
   static reason plain(const frame& f, std::string text) {
     return {reason::what::plain, pointer(f.where), std::move(text), {}};
   }
-  /// The text is made only where somebody reads it.
+  /// The text is made only where it is read.
   template <class Text>
   static reason because(const frame& f, Text text) {
     return f.quiet ? reason() : plain(f, text());

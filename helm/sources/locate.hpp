@@ -73,7 +73,7 @@ public:
     std::string url, digest;
     repository_entry from;
   };
-  /// A chart in a repository that nobody added.
+  /// A chart in a repository that was not added.
   awaitable<outcome<found_chart>> find_in_repository(std::string repo_url, std::string name,
                                                      chart_origin how);
   /// Fetches what was found, by HTTP.

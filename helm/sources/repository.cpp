@@ -22,7 +22,7 @@ using ::registry::without_user;
 namespace {
 
 constexpr int not_modified = 304;
-/// Whoever calls his content by a longer name is asked for it anew.
+/// A server that names its content by a longer name is asked for it again.
 constexpr std::size_t etag_limit_bytes = 1'024;
 
 /// "open /x: no such file or directory", as Go says it.
@@ -122,8 +122,8 @@ awaitable<outcome<std::vector<std::string>>> update_cache(reactor::loop& l, web&
     if (auto done = store(index_path, index.text, 0644); !done) return done.error();
     return index.content.skipped;
   };
-  auto out = co_await l.offload(keep, std::move(*index), where.charts_path(name),
-                                where.index_path(name));
+  auto out =
+      co_await l.offload(keep, std::move(*index), where.charts_path(name), where.index_path(name));
   co_return out;
 }
 

@@ -507,7 +507,7 @@ value frame::invoke(const function& f, const node& n, std::string_view name, ope
     if (result.is_string() || result.kind() == type::bytes)
       engine_.reserve(result.text().size());
     else if (result.is_list())
-      count_steps(result.size() / items_per_step);  // loops that append make each list anew
+      count_steps(result.size() / items_per_step);  // loops that append copy the list each time
     return f.boxed ? result.box() : result;
   } catch (const function_error& e) {
     problem = e.what();

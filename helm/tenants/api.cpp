@@ -46,33 +46,33 @@ outcome<std::vector<values_file>> read_files(const std::vector<std::string>& pat
 
 class running final : public units::running_api {
 public:
-  running(const units::house& h, const api_settings& s)
-      : house_(h),
+  running(const units::api_environment& h, const api_settings& s)
+      : environment_(h),
         wanted_(s.wanted ? s.wanted : wanted_by_default()),
         kind_(s.on_clusters),
         charts_(h.loop, supply_options(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
         rows_(h.metrics, std::string(api_name)) {}
 
-  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
-    show_build(house_.metrics);
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement& on) override {
+    show_build(environment_.metrics);
     tenant_cluster::options o;
-    o.does = house_.does;
+    o.does = environment_.does;
     o.kind = kind_;
     o.wanted = [this] { return wanted_; };
     o.server = [this, &on] {
-      return house_.fleet.names_of(on.on(), k8s::sameness::asked, on.name());
+      return environment_.fleet.names_of(on.on(), k8s::sameness::asked, on.name());
     };
     o.known = [this](std::string_view name) { return is_known(name); };
     o.charts = &charts_;
     o.slots = &slots_;
-    o.brake = units::brake_on(house_, std::string(api_name), on);
+    o.brake = units::brake_on(environment_, std::string(api_name), on);
     o.ask_turn = [this](turn_question q) { return ask(std::move(q)); };
     o.tell_at_home = [this, &on](const k8s::event_kind& what, std::string note) {
-      house_.fleet.tell(on.on().name(), what, std::move(note));
+      environment_.fleet.tell(on.on().name(), what, std::move(note));
     };
-    o.limits = house_.limits;
-    o.metrics = &house_.metrics;
+    o.limits = environment_.limits;
+    o.metrics = &environment_.metrics;
     o.rows = &rows_;
     o.on_stop = [this](tenant_cluster* c) { parts_.erase(c); };
     auto made = std::make_unique<tenant_cluster>(on, std::move(o));
@@ -80,9 +80,9 @@ public:
     return made;
   }
 
-  /// Values files; a changed state is an upgrade, and what waits after a failure is tried anew.
+  /// Values files; a changed state is an upgrade, and what waits after a failure is tried again.
   units::awaitable<void> reload() override {
-    auto now = co_await read_again(house_, wanted_, "Tenants");
+    auto now = co_await read_again(environment_, wanted_, "Tenants");
     if (!now) co_return;
     wanted_ = std::move(now);
     for (tenant_cluster* c : parts_) c->recover();
@@ -92,7 +92,7 @@ private:
   /// Clusters that have neither answered nor failed: how far they are is not known.
   std::vector<std::string> unheard() const {
     std::vector<std::string> out;
-    for (const k8s::cluster* c : house_.fleet.clusters()) {
+    for (const k8s::cluster* c : environment_.fleet.clusters()) {
       const k8s::engagement* e = c->find(api_name);
       const bool is_known = c->is_connected() ? !e || e->is_settled() : k8s::is_failure(c->state());
       if (!is_known) out.push_back(c->name());
@@ -100,16 +100,16 @@ private:
     return out;
   }
 
-  /// Why nobody can say how far the fleet is; empty when it is known, or was not for too long.
+  /// Why it is not known how far the fleet is; empty when it is known, or was not for too long.
   std::string not_known() {
     const std::vector<std::string> missing = unheard();
-    if (house_.fleet.is_discovered() && missing.empty()) {
+    if (environment_.fleet.is_discovered() && missing.empty()) {
       unknown_since_.reset();
       return {};
     }
-    if (!unknown_since_) unknown_since_ = house_.loop.now();
-    const bool looks = house_.does == units::mode::look;
-    if (house_.loop.now() - *unknown_since_ >= (looks ? longest_unseen : longest_unheard))
+    if (!unknown_since_) unknown_since_ = environment_.loop.now();
+    const bool looks = environment_.does == units::mode::look;
+    if (environment_.loop.now() - *unknown_since_ >= (looks ? longest_unseen : longest_unheard))
       return {};
     return missing.empty() ? std::string("the fleet's clusters are being looked for")
                            : std::to_string(missing.size()) + " clusters have not answered yet, " +
@@ -117,47 +117,47 @@ private:
   }
 
   const std::vector<policies::rollout_cluster>& progress_of_all() {
-    const reactor::steady_time now = house_.loop.now();
-    const std::string& shall_be = wanted_->release.fingerprint;
-    if (summary_.fingerprint == shall_be && now - summary_.at < summary_serves)
+    const reactor::steady_time now = environment_.loop.now();
+    const std::string& wanted_now = wanted_->release.fingerprint;
+    if (summary_.fingerprint == wanted_now && now - summary_.at < summary_serves)
       return summary_.clusters;
-    summary_ = {shall_be, now, {}};
+    summary_ = {wanted_now, now, {}};
     std::vector<fleet_progress::seen> all;
-    for (const k8s::cluster* c : house_.fleet.clusters()) {
+    for (const k8s::cluster* c : environment_.fleet.clusters()) {
       fleet_progress::seen& one = all.emplace_back();
       one.name = c->name();
       one.labels = c->labels();
       one.was_reached = c->was_engaged();
       if (tenant_cluster* part = tenants_part(*c)) one.is = part->progress();
     }
-    summary_.clusters = last_known_.take(std::move(all), shall_be, now);
+    summary_.clusters = last_known_.take(std::move(all), wanted_now, now);
     return summary_.clusters;
   }
 
   units::awaitable<turn_answer> ask(turn_question q) {
-    if (const k8s::cluster* c = house_.fleet.find(q.cluster)) q.cluster_labels = c->labels();
+    if (const k8s::cluster* c = environment_.fleet.find(q.cluster)) q.cluster_labels = c->labels();
     const std::string_view wave = q.cluster_labels.get(names::wave);
-    const bool is_first = wave.empty() || wave == "0";  // whom no other cluster concerns
+    const bool is_first = wave.empty() || wave == "0";  // which waits for no other cluster
     std::string why = is_first ? std::string() : not_known();
-    while (!why.empty() && house_.does == units::mode::look) {
-      co_await house_.loop.sleep_for(std::chrono::milliseconds(50));
+    while (!why.empty() && environment_.does == units::mode::look) {
+      co_await environment_.loop.sleep_for(std::chrono::milliseconds(50));
       why = not_known();
     }
     if (!why.empty()) co_return all_wait(q, hold_code::fleet_loading, std::move(why));
     q.clusters = progress_of_all();
     q.max_failures = wanted_->all.max_failures;
     q.soak = wanted_->all.wave_soak;
-    co_return co_await ask_turn(house_.packs, std::move(q), house_.signals);
+    co_return co_await ask_turn(environment_.packs, std::move(q), environment_.signals);
   }
 
   bool is_known(std::string_view name) const {
-    if (!house_.fleet.is_discovered() || house_.fleet.find(name)) return true;
-    for (const k8s::fleet::unusable& u : house_.fleet.without_connection())
+    if (!environment_.fleet.is_discovered() || environment_.fleet.find(name)) return true;
+    for (const k8s::fleet::unusable& u : environment_.fleet.without_connection())
       if (u.name == name) return true;
     return false;
   }
 
-  units::house house_;
+  units::api_environment environment_;
   std::shared_ptr<const wanted_everywhere> wanted_;
   kind_on_cluster kind_;
   chart_supply charts_;
@@ -167,7 +167,7 @@ private:
   std::optional<reactor::steady_time> unknown_since_;
   fleet_progress last_known_;
   struct {
-    std::string fingerprint;  // of what shall be
+    std::string fingerprint;  // of what is wanted
     reactor::steady_time at{};
     std::vector<policies::rollout_cluster> clusters;
   } summary_;
@@ -184,7 +184,7 @@ void show_build(reactor::metrics& in) {
   in.get_gauge(tenant_metrics::build_info, {{"version", WINDLASS_VERSION}}).set(1);
 }
 
-chart_supply::options supply_options(const units::house& h, const api_settings& s) {
+chart_supply::options supply_options(const units::api_environment& h, const api_settings& s) {
   chart_supply::options o;
   o.where = s.where;
   o.environment = s.environment;
@@ -195,7 +195,7 @@ chart_supply::options supply_options(const units::house& h, const api_settings& 
 }
 
 reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
-    units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose) {
+    units::api_environment h, std::shared_ptr<const wanted_everywhere> was, std::string whose) {
   const auto read = [](const settings& s) { return load_wanted(s); };
   auto now = co_await h.loop.offload(read, was->all);
   if (!now) {
@@ -224,7 +224,7 @@ units::api api(api_settings s) {
   a.watches = "Tenants";
   a.loads = "Tenants";
   a.acts_under = k8s::cluster_api::names::each;  // clusterRef may name any of them (tenants.md)
-  a.where_served = true;  // it has nothing at home, so somebody has to name it
+  a.where_served = true;                         // it has nothing at home, so --apis has to name it
   a.lease = names::lease;
   a.holds.assign(hold_code::of_tenants.begin(), hold_code::of_tenants.end());
   a.events.assign(tenant_event::table.begin(), tenant_event::table.end());
@@ -253,7 +253,9 @@ void set_up(units::api& to, api_settings s) {
   to.kinds.clear();
   if (s.on_clusters == api_settings::kinds::as_served) to.kinds = {tenant_resource()};
   to.lease_ns = s.wanted ? s.wanted->all.ns : "default";
-  to.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+  to.make = [s = std::move(s)](const units::api_environment& h) {
+    return std::make_unique<running>(h, s);
+  };
 }
 
 namespace {

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "app/api/api.hpp"
+#include "app/api/setup.hpp"
 #include "helm/sources/settings.hpp"
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "registry/environment.hpp"
-#include "app/api/api.hpp"
-#include "app/api/setup.hpp"
 
 #include <memory>
 
@@ -19,7 +19,7 @@ struct api_settings {
   std::shared_ptr<const wanted_everywhere> wanted;  // null: the defaults
   sources::settings where;                          // of repositories and logins
   registry::environment environment;                // for proxies; empty: there is none
-  /// Ensured where somebody names the API.
+  /// Ensured where --apis names the API.
   using kinds = kind_on_cluster;
   kinds on_clusters = kinds::as_served;
 };
@@ -28,13 +28,13 @@ struct api_settings {
 ///          start of the process.
 outcome<std::shared_ptr<const wanted_everywhere>> load_wanted(settings s);
 
-/// As nobody says anything.
+/// With no flag given.
 std::shared_ptr<const wanted_everywhere> wanted_by_default();
 /// On SIGHUP; a changed state is an upgrade. Null, and said, where a file cannot be read: the old
 /// values stay.
 reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
-    units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose);
-chart_supply::options supply_options(const units::house& h, const api_settings& s);
+    units::api_environment h, std::shared_ptr<const wanted_everywhere> was, std::string whose);
+chart_supply::options supply_options(const units::api_environment& h, const api_settings& s);
 /// Which build it is that runs Tenants or KryptonDeployments.
 void show_build(reactor::metrics& in);
 

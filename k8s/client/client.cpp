@@ -166,7 +166,7 @@ enum class body_form : std::uint8_t {
   json,
   part,  // json of which less may be asked for
   text,
-  object_text  // of an object, to be read by somebody else
+  object_text  // of an object, which the caller parses
 };
 
 /// Of a list smaller pages may be asked for; one object of that size is not what a server stores.

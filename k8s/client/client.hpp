@@ -171,8 +171,8 @@ public:
   awaitable<result<std::string>> pod_log(object_key pod, std::string container,
                                          std::size_t limit_bytes);
 
-  /// A list page or a watch as a stream of bytes for whoever parses it himself. The head has been
-  /// checked: 200.
+  /// A list page or a watch as a stream of bytes for a caller that parses it itself. The head has
+  /// been checked: 200.
   awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_list(resource r,
                                                                         list_options options);
   awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_watch(resource r,

@@ -241,7 +241,7 @@ awaitable<result<std::optional<resource>>> discovery::find(std::string api_versi
     }
     if (!remembered) break;
     const auto old = resources_.find(api_version);
-    if (old == resources_.end()) continue;  // somebody forgot it meanwhile
+    if (old == resources_.end()) continue;  // it was forgotten meanwhile
     changes();
     kept_ -= old->second->resources.size() + old->second->kinds.size();
     resources_.erase(old);

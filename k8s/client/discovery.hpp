@@ -76,7 +76,8 @@ public:
   // A cluster with many operators has some hundreds of each.
   static constexpr std::size_t most_api_versions = 5'000;
   static constexpr std::size_t most_resources = 20'000;
-  // As long as a kind that somebody else added may stay unknown to whoever asks for all of them.
+  // As long as a kind that another client added may stay unknown to callers that ask for all of
+  // them.
   static constexpr reactor::nanoseconds longest_life = std::chrono::minutes(10);
   // Many releases are installed within a minute; an upgrade of a control plane takes longer.
   static constexpr reactor::nanoseconds version_life = std::chrono::minutes(1);

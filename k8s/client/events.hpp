@@ -51,7 +51,7 @@ struct event_note {
   std::string component;  // source.component of core/v1; the reporter when empty
 };
 
-/// The note of a row of a table. Nobody else makes one: a reason that no table has is in no
+/// The note of a row of a table. Made nowhere else: a reason that no table has is in no
 /// reference.
 event_note tell_of(const event_kind& what, object_reference regarding, std::string note);
 

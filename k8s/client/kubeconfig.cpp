@@ -334,7 +334,7 @@ void check_header_text(std::string_view value, const spot& place, const std::str
     refuse(reactor::errc::limit, place, what + " is longer than 16 KiB");
 }
 
-/// What a name in TLS or a namespace is made of; anything else is somebody's trick.
+/// What a name in TLS or a namespace is made of; anything else is an attack.
 bool is_name(std::string_view text, std::string_view also) {
   return text.size() <= 253 && std::all_of(text.begin(), text.end(), [&](char c) {
            return std::isalnum(static_cast<unsigned char>(c)) || c == '-' ||

@@ -68,7 +68,7 @@ struct kubeconfig_options {
 ///         quotes no value.
 /// Source  kubeconfig v1, as client-go's clientcmd reads it.
 reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options);
-/// The same on the worker: keys and certificates of somebody who means harm take long to read.
+/// The same on the worker: keys and certificates of an attacker take long to read.
 reactor::awaitable<reactor::result<connection>> load_kubeconfig_aside(reactor::loop& l,
                                                                       reactor::secret bytes,
                                                                       kubeconfig_options options);

@@ -31,8 +31,8 @@ struct wire_reading {
 
 /// A value of a parsed JSON text, for the functions that turn objects into views. Absent and null
 /// read as the default. What is not as the reader expects (another type, a key twice, a number out
-/// of range, more members than anybody reads) refuses the whole text: the reader goes on with
-/// defaults and whoever parsed finds the first reason in wire_parser::problem().
+/// of range, more members than are ever read) refuses the whole text: the reader goes on with
+/// defaults and its caller finds the first reason in wire_parser::problem().
 /// Lifetime  until the parser's next text; copy what you keep.
 class wire_value {
 public:

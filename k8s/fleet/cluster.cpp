@@ -284,13 +284,13 @@ void cluster::note_refused(const std::string& api, std::optional<reactor::steady
   if (options_.on_refused) options_.on_refused(*this);
 }
 
-cluster_part* cluster::part(std::string_view api) const noexcept {
+cluster_controller* cluster::part(std::string_view api) const noexcept {
   const engagement* of = find(api);
   return of ? of->part() : nullptr;
 }
 
-void cluster::attend(attention how) {
-  for (const auto& e : engagements_) e->attend(how);
+void cluster::set_freshness(freshness how) {
+  for (const auto& e : engagements_) e->set_freshness(how);
 }
 
 void cluster::renew_token(object_key account, std::chrono::seconds life,

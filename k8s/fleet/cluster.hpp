@@ -35,7 +35,7 @@ struct cluster_options {
   string_map labels;  // of whatever named it: its kubeconfig Secret
   std::vector<cluster_api> apis;
   std::string identity = "windlass";  // who reports in its events
-  /// Whether somebody who may not read the UID of kube-system has that cluster. Home alone needs
+  /// Whether the cluster's account may not read the UID of kube-system. Home alone needs
   /// none: nothing is told apart by it there (tenants.md §13 grants it on clusters only).
   enum class uid { required, where_allowed } needs_uid = uid::required;
   /// The server answered and one of the APIs is complete there: the cluster is Live. Once per
@@ -43,8 +43,8 @@ struct cluster_options {
   std::function<void(cluster& c)> on_engaged;
   /// Each change of state, `before` being the old one.
   std::function<void(cluster& c, cluster_state before)> on_state;
-  /// It answers again after it was Unreachable or Unauthorized. Whoever queues work for it spreads
-  /// that over recovery_spread.
+  /// It answers again after it was Unreachable or Unauthorized. A caller that queues work for it
+  /// spreads that over recovery_spread.
   std::function<void(cluster& c)> on_recovered;
   /// The UID of its kube-system was read, and is another than before.
   std::function<void(const std::string& before)> on_uid;
@@ -60,6 +60,7 @@ struct cluster_options {
 };
 
 /// One API server: client, discovery, events, the APIs that run on it, and its health.
+/// Members   more than twenty: the parts of a connection, and what is shown of it at the moment.
 /// Engaging  GET /version (5 s) → UID of kube-system → what it serves → each API for itself → Live;
 ///           any failure waits 1 s doubling to 60 s, ±20 %, and begins again, for ever (tenants.md
 ///           §3.4).
@@ -76,7 +77,7 @@ public:
   cluster& operator=(const cluster&) = delete;
 
   void start();
-  /// From now on nobody hears of it and it has no metrics: it is being replaced or taken out.
+  /// From now on no listener hears of it and it has no metrics: it is being replaced or taken out.
   void forget_observers();
   /// Stops the APIs, newest first, then the connections.
   awaitable<void> stop();
@@ -126,9 +127,9 @@ public:
     return engagements_;
   }
   /// What the API of that name attached; null when there is none.
-  cluster_part* part(std::string_view api) const noexcept;
+  cluster_controller* part(std::string_view api) const noexcept;
   /// All its APIs are about to act; see engagement::attend.
-  void attend(attention how);
+  void set_freshness(freshness how);
   /// Asks for a new token of its own account there; `done` is not called when it leaves meanwhile.
   void renew_token(object_key account, std::chrono::seconds life,
                    std::function<void(result<issued_token>)> done);
@@ -162,7 +163,7 @@ private:
   awaitable<void> close(std::unique_ptr<engagement> leaving, std::function<void()> done);
   awaitable<void> wait_before_retry();
   cluster_state connection_state() const noexcept { return health_.state(); }
-  /// Waits until somebody answers.
+  /// Waits until the server answers.
   awaitable<void> connected();
   void look();
   awaitable<void> exchange(std::string event, std::optional<std::string> text,

@@ -44,7 +44,7 @@ void cluster_health::set(cluster_state s, reactor::steady_time now, reactor::wal
 }
 
 void cluster_health::dialling(reactor::steady_time now, reactor::wall_time wall) {
-  // Whoever looks at a cluster that has been down for an hour should not see it "connecting".
+  // A cluster that has been down for an hour should not be shown as "connecting".
   if (last_error_.empty()) set(cluster_state::connecting, now, wall);
 }
 

@@ -24,7 +24,7 @@ enum class cluster_state {
 /// "Connecting", "CRDMissing": as people and metrics see it.
 std::string_view name_of(cluster_state s) noexcept;
 
-/// Nothing can be done there until somebody or something is mended.
+/// Nothing can be done there until a person mends something.
 constexpr bool is_failure(cluster_state s) noexcept {
   return s == cluster_state::unreachable || s == cluster_state::unauthorized ||
          s == cluster_state::forbidden || s == cluster_state::crd_missing ||

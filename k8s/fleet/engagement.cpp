@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// How often is looked whether the views are current: what is Live and nobody acts upon seldom
+// How often is looked whether the views are current: what is Live and not acted upon seldom
 // becomes old.
 constexpr reactor::nanoseconds attended_interval = 1s, freshness_interval = 5s,
                                unattended_interval = 30s;
@@ -48,7 +48,7 @@ std::string engagement::says() const {
     return "a proxy or balancer before the server buffers streams; changes are seen up to 5 s late";
   if (state() != cluster_state::syncing || !last_error().empty()) return last_error();
   if (followed_.empty()) return "the kinds that it serves are being read";
-  std::string why = doubt();
+  std::string why = sync_problem();
   return why.empty() ? "what was read is being looked at for the first time" : why;
 }
 
@@ -117,7 +117,7 @@ awaitable<void> engagement::run() {
 
 awaitable<void> engagement::stop() {
   co_await tasks_.cancel_and_join();
-  for (const followed_informer& f : followed_) f.informer->on_doubt({});
+  for (const followed_informer& f : followed_) f.informer->on_sync_problem({});
   followed_.clear();
   if (part_) co_await part_->stop();
   part_.reset();
@@ -125,10 +125,10 @@ awaitable<void> engagement::stop() {
 
 void engagement::follow(informer_base& i) {
   followed_.push_back({&i, {}});
-  i.attend(attention_);
+  i.set_freshness(freshness_);
   i.share(cluster_.views_);
   // Decisions must not be made until the next look.
-  i.on_doubt([this] {
+  i.on_sync_problem([this] {
     look();
     cluster_.note();
   });
@@ -138,9 +138,9 @@ void engagement::unfollow(const informer_base& i) noexcept {
   std::erase_if(followed_, [&](const followed_informer& f) { return f.informer == &i; });
 }
 
-void engagement::attend(attention how) {
-  if (std::exchange(attention_, how) == how) return;
-  for (const followed_informer& f : followed_) f.informer->attend(how);
+void engagement::set_freshness(freshness how) {
+  if (std::exchange(freshness_, how) == how) return;
+  for (const followed_informer& f : followed_) f.informer->set_freshness(how);
   cluster_.wake();
 }
 
@@ -150,7 +150,7 @@ void engagement::look() {
   if (const auto refused = refusal()) {
     health_.refused(now, wall, refused->message());
     if (!cluster_.refused_at(api_.name)) cluster_.note_refused(api_.name, now);
-  } else if (const std::string why = doubt(); why.empty()) {
+  } else if (const std::string why = sync_problem(); why.empty()) {
     health_.current(now, wall);
     if (health_.state() == cluster_state::live) cluster_.note_refused(api_.name, std::nullopt);
   } else {
@@ -162,16 +162,16 @@ reactor::steady_time engagement::next_look() const noexcept {
   if (followed_.empty() || !health_.was_engaged()) return reactor::never;
   const reactor::steady_time now = cluster_.loop_.now();
   if (health_.state() != cluster_state::live) return now + freshness_interval;
-  if (attention_ == attention::close) return now + attended_interval;
+  if (freshness_ == freshness::close) return now + attended_interval;
   // Thousands of idle clusters are looked at in one go.
   return std::chrono::ceil<std::chrono::seconds>(now + unattended_interval);
 }
 
 /// Why something that is kept of the cluster may not be as it is there; empty when all is current.
-std::string engagement::doubt() const {
+std::string engagement::sync_problem() const {
   for (const followed_informer& f : followed_) {
     const informer_base& i = *f.informer;
-    if (!i.doubt().empty()) return i.doubt();
+    if (!i.sync_problem().empty()) return i.sync_problem();
     if (i.is_synced() && !i.is_old()) continue;
     std::string why = i.is_synced() ? "nothing shows that what is known of " +
                                           i.collection().plural + " is current"

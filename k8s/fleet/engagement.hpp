@@ -32,10 +32,10 @@ class discovery;
 class engagement;
 class informer_base;
 
-/// What somebody runs on a cluster (informers, a controller). Stopped before the client is.
-class cluster_part {
+/// What runs on a cluster (informers, a controller). Stopped before the client is.
+class cluster_controller {
 public:
-  virtual ~cluster_part() = default;
+  virtual ~cluster_controller() = default;
   virtual awaitable<void> stop() = 0;
 };
 
@@ -74,7 +74,8 @@ public:
   /// last_error(), or while it is Syncing what it waits for. Never empty then.
   std::string says() const;
   reactor::wall_time since_wall() const noexcept;
-  /// It was Live once, or its kinds or rights are missing: whoever only looks need not wait for it.
+  /// It was Live once, or its kinds or rights are missing: a command that only looks need not wait
+  /// for it.
   bool is_settled() const noexcept { return is_settled_; }
 
   // What runs on a cluster needs these.
@@ -86,9 +87,9 @@ public:
   bool acts_under_one_name() const noexcept { return api_.acts_under == cluster_api::names::one; }
 
   /// Owned from now on. A second attempt of `start` finds it and goes on.
-  void attach(std::unique_ptr<cluster_part> part) { part_ = std::move(part); }
+  void attach(std::unique_ptr<cluster_controller> part) { part_ = std::move(part); }
   /// Null before it was attached.
-  cluster_part* part() const noexcept { return part_.get(); }
+  cluster_controller* part() const noexcept { return part_.get(); }
   /// Its age and its doubts decide between Live and Stale, what it stores counts against the
   /// cluster's budget, and its counters become metrics. The informer outlives the part's stop().
   void follow(informer_base& i);
@@ -98,7 +99,7 @@ public:
   std::optional<fault> refusal() const;
   /// Whether this API is about to act on what it keeps (docs/adr/0006): then it is known within 20
   /// s when a stream no longer tells the truth, else within 17 min and at no cost.
-  void attend(attention how);
+  void set_freshness(freshness how);
 
   /// {state,since,lastError}
   boost::json::object to_json() const;
@@ -112,7 +113,7 @@ private:
   void look();
   /// When to look again; never while there is nothing to look at.
   reactor::steady_time next_look() const noexcept;
-  std::string doubt() const;
+  std::string sync_problem() const;
   void count(reactor::metrics& into);
   /// Tells of a change: a metric, and a line of log unless the cluster's own says the same.
   void note(reactor::metrics* metrics, bool alone);
@@ -123,13 +124,13 @@ private:
   k8s::cluster& cluster_;
   cluster_api api_;
   cluster_health health_;
-  std::unique_ptr<cluster_part> part_;
+  std::unique_ptr<cluster_controller> part_;
   struct followed_informer {
     informer_base* informer;
     watch_counters counted;  // what the metrics have of it
   };
   std::vector<followed_informer> followed_;
-  attention attention_ = attention::none;
+  freshness freshness_ = freshness::none;
   bool is_settled_ = false;
   cluster_state shown_ = cluster_state::connecting;
   bool has_series_ = false;

@@ -35,7 +35,7 @@ fleet::fleet(reactor::loop& l, fleet_options options, reactor::logger log)
       discovered_(l),
       closing_(l),
       tasks_(l) {
-  discovered_.set();  // until somebody asks for discovery
+  discovered_.set();  // until discovery is asked for
 }
 
 fleet::~fleet() = default;

@@ -172,7 +172,7 @@ public:
 
   awaitable<void> stop();
 
-  // A token that cannot be renewed is tried again until somebody mends what is wrong.
+  // A token that cannot be renewed is tried again until a person mends what is wrong.
   static constexpr reactor::backoff_settings renewal_retry{60s, 1h, 2, 0.2};
 
 private:
@@ -250,7 +250,7 @@ private:
   client* home_api_ = nullptr;  // where the Secrets are
   std::unique_ptr<informer<secret>> secrets_;
   std::map<std::string, entry, std::less<>> entries_;
-  /// Names by UID and "address " of their server; none when it is to be made anew.
+  /// Names by UID and "address " of their server; none when it is to be made again.
   mutable std::optional<std::map<std::string, std::vector<std::string>>> servers_;
   std::set<std::string> touched_;
   std::map<pair_of_clusters, sameness> proofs_;

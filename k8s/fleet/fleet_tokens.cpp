@@ -25,7 +25,7 @@ constexpr reactor::nanoseconds answer_patience = 1min;
 
 void fleet::note_member(const std::string& name, entry& e, const secret& of) {
   std::optional<member_token> m = read_member_token(of.meta.annotations);
-  // Somebody put another kubeconfig there: its token is not ours.
+  // A person put another kubeconfig there: its token is not ours.
   if (m && m->kubeconfig_hash != e.hash) m.reset();
   const bool same = m == e.member;
   e.member = std::move(m);
@@ -39,9 +39,10 @@ void fleet::note_member(const std::string& name, entry& e, const secret& of) {
     }
   }
   if (e.member && options_.tokens == token_care::others && is_overdue(*e.member, loop_.wall()))
-    e.token_problem = "its token ends at " + reactor::format_rfc3339(e.member->expires) +
-                      " and it was not renewed: does the service run, and may it patch Secrets in " +
-                      options_.ns + "?";
+    e.token_problem =
+        "its token ends at " + reactor::format_rfc3339(e.member->expires) +
+        " and it was not renewed: does the service run, and may it patch Secrets in " +
+        options_.ns + "?";
   show_token(e);
   tokens_changed_.wake_all();
 }
@@ -121,7 +122,7 @@ awaitable<void> fleet::write_token(std::string name, std::string hash, issued_to
   now.kubeconfig_hash = formats::sha256_hex(kubeconfig->reveal());
   const json::storage_ptr wiped = wiping_storage();
   json::object metadata, data(wiped), patch(wiped);
-  // Whoever wrote meanwhile knows better.
+  // What another client wrote meanwhile is newer.
   metadata["resourceVersion"] = held->meta.resource_version.text();
   metadata["annotations"] = annotations_of(now);
   std::string coded = formats::encode_base64(kubeconfig->reveal());

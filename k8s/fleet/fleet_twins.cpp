@@ -2,7 +2,7 @@
 #include "k8s/fleet/fleet.hpp"
 #include "k8s/fleet/self_cluster.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -304,8 +304,8 @@ awaitable<void> fleet::seat_all() {
     for (auto at = entries_.begin(); at != entries_.end(); at = entries_.upper_bound(last)) {
       last = at->first;
       if (at->second.running) look_again = std::min(look_again, seat(*at->second.running));
-      reactor::turn::spend();
-      if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+      reactor::loop_slice::spend();
+      if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
     }
   }
 }

@@ -18,7 +18,7 @@ class current_proof {
 /// How closely views are watched (docs/adr/0006). close: a caller is about to act on what is kept,
 /// so that a view that is no longer current is noticed within 20 s. none: one that hears nothing
 /// within 3 min, one that a replica which lags keeps up within 17.
-enum class attention { none, close };
+enum class freshness { none, close };
 
 /// When a view was last proved current; nothing else sets it.
 class currency {

@@ -4,7 +4,7 @@
 #include "k8s/informer/informer_parts.hpp"
 #include "k8s/informer/selector.hpp"
 #include "k8s/says_too_much.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 namespace k8s {
 
@@ -71,7 +71,7 @@ awaitable<void> informer_base::stop() {
 
 awaitable<void> informer_base::forget() {
   constexpr std::size_t views_at_once = 512;
-  while (forget_some(views_at_once) > 0) co_await reactor::turn::give_way();
+  while (forget_some(views_at_once) > 0) co_await reactor::loop_slice::yield();
 }
 
 awaitable<bool> informer_base::synced(steady_time deadline) {
@@ -151,11 +151,12 @@ step informer_base::fail(const fault& why) {
     }
     last_error_ = why;
     if (why.code == errc::over_budget) {
-      doubt_ = std::move(text);
+      sync_problem_ = std::move(text);
       synced_.reset();
     }
     set_state(informer_state::retrying);
-    if ((!doubt_.empty() || why.code == errc::forbidden) && on_doubt_) on_doubt_();
+    if ((!sync_problem_.empty() || why.code == errc::forbidden) && on_sync_problem_)
+      on_sync_problem_();
   }
   return next;
 }
@@ -179,7 +180,7 @@ awaitable<std::optional<step>> informer_base::carry_out(step s) {
 /// Removing calls handlers: some microseconds for each object.
 awaitable<void> informer_base::sweep() {
   constexpr std::size_t objects_at_once = 256;
-  while (sweep_some(objects_at_once) > 0) co_await reactor::turn::give_way();
+  while (sweep_some(objects_at_once) > 0) co_await reactor::loop_slice::yield();
 }
 
 /// Before a complete list: what did not fit the budget is tried from the beginning, because in the
@@ -195,7 +196,7 @@ awaitable<void> informer_base::make_room() {
 void informer_base::completed() {
   moved_ = loop_.now();
   target_.reset();
-  doubt_.clear();
+  sync_problem_.clear();
   said_.clear();
   synced_.set();
 }
@@ -217,7 +218,7 @@ step informer_base::settle(const line_outcome& outcome) {
     }
     case line_outcome::what::past: {
       last_error_ = outcome.why;
-      doubt_ = outcome.why.message();
+      sync_problem_ = outcome.why.message();
       synced_.reset();
       set_state(informer_state::retrying);
       step next = watch_.past_refused(loop_.now(), loop_.random());
@@ -233,7 +234,7 @@ step informer_base::settle(const line_outcome& outcome) {
                               {"why", outcome.why.detail},
                               {"retry_in", next.delay}});
       }
-      if (on_doubt_) on_doubt_();
+      if (on_sync_problem_) on_sync_problem_();
       return next;
     }
     case line_outcome::what::unproven: {

@@ -47,8 +47,8 @@ struct informer_settings {
   /// its definition changed, a watch that was open before still cuts new fields out of what it
   /// delivers, and then ends; the version is the same, so that no other watch brings them.
   bool lists_after_end = false;
-  /// How long what concerns nobody may lie unread: see matters(). Zero = not at all.
-  reactor::nanoseconds lull{0};
+  /// How long what concerns no reader may lie unread: see note_relevant(). Zero = not at all.
+  reactor::nanoseconds coalesce_window{0};
   /// Says failures and oddities, with the cluster's name among its fields.
   reactor::logger log;
   /// Called after each change of state().
@@ -65,6 +65,8 @@ informer_options only(resource collection, const object_key& key, const watch_li
                       const reactor::logger& log);
 
 /// Everything of an informer that does not depend on its view.
+/// Members  more than twenty: list, watch, silence and coalescing look at the same moments of one
+///          stream; what is decided apart from it is in watch_state and currency.
 class informer_base {
 public:
   virtual ~informer_base();
@@ -90,23 +92,23 @@ public:
   const std::optional<fault>& last_error() const noexcept { return last_error_; }
   /// When the server last proved that this view of it is current.
   reactor::steady_time last_contact() const noexcept { return current_.at(); }
-  /// Whether somebody is about to act on what the store has. At first nobody is.
-  void attend(attention how);
-  /// Somebody attends, and it was proved current as recently as is asked for then.
+  /// Whether a reader is about to act on what the store has. At first none is.
+  void set_freshness(freshness how);
+  /// A reader is about to act, and it was proved current as recently as is asked for then.
   bool may_be_acted_upon() const noexcept;
   /// Nothing has proved it current for longer than watch_limits::stale_after(), or at rest nothing
   /// came for longer than silent_after().
   bool is_old() const noexcept;
   /// Why what the store has is known not to be the truth; empty when nothing is known against it.
   /// While it says something is_synced() is false.
-  const std::string& doubt() const noexcept { return doubt_; }
-  /// Said by a change handler: somebody is concerned by what it was told. Where nobody is by all
-  /// that came at once, and nobody attends, what comes next is read at the end of a lull, which is
-  /// the same moment for all: clusters on which much happens that nobody looks at wake the process
-  /// together, not one by one.
-  void matters() noexcept { mattered_ = true; }
-  /// Called at once when there is a doubt.
-  void on_doubt(std::function<void()> f) { on_doubt_ = std::move(f); }
+  const std::string& sync_problem() const noexcept { return sync_problem_; }
+  /// Said by a change handler: a reader is concerned by what it was told. Where none is by all
+  /// that came at once, and none is about to act, what comes next is read at the end of a window,
+  /// which is the same moment for all: clusters on which much happens that no
+  /// reader looks at wake the process together, not one by one.
+  void note_relevant() noexcept { relevant_ = true; }
+  /// Called at once when there is one.
+  void on_sync_problem(std::function<void()> f) { on_sync_problem_ = std::move(f); }
   /// What the store takes together with those of others; before start().
   virtual void share(std::shared_ptr<view_budget> with) = 0;
   const watch_counters& counters() const noexcept { return watch_.counters(); }
@@ -196,7 +198,7 @@ private:
   ending judge_silence(std::shared_ptr<stream_run> stream);
   reactor::steady_time next_look(const stream_run& stream) const;
   reactor::steady_time question_due(reactor::steady_time last) const;
-  reactor::nanoseconds rest_of_lull(const stream_run& stream) const;
+  reactor::nanoseconds rest_of_window(const stream_run& stream) const;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);
   fault malformed(std::string_view detail) const;
@@ -213,8 +215,8 @@ private:
   reactor::steady_time since_{};
   currency current_;
   std::optional<fault> last_error_;
-  std::string doubt_;
-  std::function<void()> on_doubt_;
+  std::string sync_problem_;
+  std::function<void()> on_sync_problem_;
   std::string said_;  // the last failure in the log
   reactor::steady_time said_at_{};
   std::size_t buffered_ = 0;
@@ -222,8 +224,8 @@ private:
   std::set<object_key> left_out_;  // whose next event is no surprise
   bool is_left_out_ = false;       // the object at hand
   reactor::steady_time told_left_out_{};
-  bool mattered_ = false;
-  attention attention_ = attention::none;
+  bool relevant_ = false;
+  freshness freshness_ = freshness::none;
   // The last byte of a stream. A balancer may end one that is silent before long, so the next one's
   // beginning is no sign of life.
   reactor::steady_time heard_{};

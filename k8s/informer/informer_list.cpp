@@ -2,7 +2,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/informer/informer_parts.hpp"
 #include "k8s/informer/list_splitter.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 namespace k8s {
 
@@ -93,7 +93,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
       if (!object->problem().empty()) co_return malformed(object->problem());
       if (!take_value(object->root())) co_return *wrong;
     }
-    if (full) co_await reactor::turn::give_way();
+    if (full) co_await reactor::loop_slice::yield();
   }
   buffered_ = held_bytes;
   const auto finished = splitter.finish();
@@ -119,7 +119,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
     }
     pace.begin();
     if (!take(text)) co_return *wrong;
-    if (pace.end(text.size())) co_await reactor::turn::give_way();
+    if (pace.end(text.size())) co_await reactor::loop_slice::yield();
   }
   shared_parser().shrink();
   co_return result<void>();

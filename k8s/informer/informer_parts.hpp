@@ -1,12 +1,12 @@
 #pragma once
 
-// What the informer's own files share; nobody else includes it.
+// What the informer's own files share; no other file includes it.
 
 #include "k8s/informer/informer.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/secret.hpp"
-#include "reactor/turn.hpp"
 
 #include <cstring>
 #include <functional>
@@ -29,7 +29,7 @@ public:
   bool end(std::size_t bytes) {
     spent_ += loop_.now() - began_;
     bytes_ += bytes;
-    if (spent_ < reactor::turn::longest && bytes_ < longest_turn_bytes) return false;
+    if (spent_ < reactor::loop_slice::longest && bytes_ < longest_turn_bytes) return false;
     spent_ = {};
     bytes_ = 0;
     return true;
@@ -109,7 +109,7 @@ inline std::string older_than_shown(std::string_view version) {
          ", and had shown it at a newer one";
 }
 
-/// Overwrites what the shared parser still has of a Secret when whoever read it is done.
+/// Overwrites what the shared parser still has of a Secret when its reader is done.
 class informer_base::discretion {
 public:
   explicit discretion(const resource& of) noexcept

@@ -24,22 +24,23 @@ constexpr std::string_view one_name = "metadata.name=";
 
 }  // namespace
 
-void informer_base::attend(attention how) {
-  if (std::exchange(attention_, how) == how || how == attention::none) return;
+void informer_base::set_freshness(freshness how) {
+  if (std::exchange(freshness_, how) == how || how == freshness::none) return;
   attended_since_ = loop_.now();
-  // Its reader waits for as long as nobody cared.
-  if (const auto stream = stream_.lock(); stream && stream->exchange) stream->exchange->hurry();
+  // Its reader waits for as long as no reader cared.
+  if (const auto stream = stream_.lock(); stream && stream->exchange)
+    stream->exchange->wake_reader();
 }
 
 bool informer_base::may_be_acted_upon() const noexcept {
-  return attention_ == attention::close && is_synced() &&
-         loop_.now() - current_.at() <= limits().stale_after(attention::close);
+  return freshness_ == freshness::close && is_synced() &&
+         loop_.now() - current_.at() <= limits().stale_after(freshness::close);
 }
 
 bool informer_base::is_old() const noexcept {
   const steady_time now = loop_.now();
-  const nanoseconds most = limits().stale_after(attention_);
-  if (attention_ == attention::close) return now - std::max(current_.at(), attended_since_) > most;
+  const nanoseconds most = limits().stale_after(freshness_);
+  if (freshness_ == freshness::close) return now - std::max(current_.at(), attended_since_) > most;
   return now - current_.at() > most ||
          now - std::max(current_.at(), heard_) > limits().silent_after();
 }
@@ -53,20 +54,20 @@ steady_time informer_base::next_look(const stream_run& stream) const {
   if (stream.probing || stream.ahead) return std::max(stream.looked, stream.probed) + probe_poll;
   const steady_time last = std::max(api_.newest().asked, stream.probed);
   steady_time look = question_due(last);
-  if (attention_ == attention::close && api_.newest().place)
+  if (freshness_ == freshness::close && api_.newest().place)
     look = std::max(look, std::min(*api_.newest().place, last + limits.longest_place));
   // What the server answered to another informer proves this view as well.
-  if (attention_ == attention::none && api_.newest().asked > considered_)
+  if (freshness_ == freshness::none && api_.newest().asked > considered_)
     look = std::min(look, current_.at() + limits.rest_silence);
-  if (target_) look = std::min(look, target_->asked + limits.of(attention_).reached_in);
+  if (target_) look = std::min(look, target_->asked + limits.of(freshness_).reached_in);
   look = std::max({look, stream.opened + probe_poll, stream.looked + probe_poll});
   return std::min(look, stream.ends_by);
 }
 
 /// When the server is asked for its version, which it was last at `last`.
 steady_time informer_base::question_due(steady_time last) const {
-  const steady_time due = last + limits().of(attention_).named_every;
-  if (attention_ == attention::close) return due;
+  const steady_time due = last + limits().of(freshness_).named_every;
+  if (freshness_ == freshness::close) return due;
   // A right that was taken away may be given back.
   if (last_error_) return last + limits().longest_place;
   return std::min(due, std::max(last, heard_) + limits().rest_silence);
@@ -167,7 +168,7 @@ informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>&
     // A watch goes on for a while after the right to it was taken away.
     if (found.error().code == errc::forbidden) {
       last_error_ = found.error();
-      if (on_doubt_) on_doubt_();
+      if (on_sync_problem_) on_sync_problem_();
     }
     return nullptr;
   }
@@ -183,7 +184,7 @@ informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>&
     case probe_verdict::missed: stream->ahead = found->event; return nullptr;
     case probe_verdict::moving:
       if (loop_.now() - target_->asked <
-          limits().of(attention_).reached_in + limits().probe_patience)
+          limits().of(freshness_).reached_in + limits().probe_patience)
         return nullptr;
       return line_outcome::unproven();
     case probe_verdict::unproven: return line_outcome::unproven();
@@ -195,7 +196,7 @@ informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>&
 /// newest version that was named.
 informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_run>& stream) {
   const steady_time now = loop_.now();
-  const freshness_limits& how = limits().of(attention_);
+  const freshness_limits& how = limits().of(freshness_);
   newest_version& newest = api_.newest();
   const bool contradicts = !newest.version.empty() && newest.by != this && moved_ < newest.asked &&
                            resource_version(newest.version) < watch_.version();
@@ -214,7 +215,7 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
 /// Whether this question has its turn among those of all clusters that are attended.
 bool informer_base::may_ask(steady_time last) {
   const steady_time now = loop_.now();
-  if (attention_ == attention::none || now >= last + limits().longest_place) return true;
+  if (freshness_ == freshness::none || now >= last + limits().longest_place) return true;
   std::optional<steady_time>& place = api_.newest().place;
   // A place of a caller that no longer attended is another time's.
   if (!place || *place + limits().attended.named_every < now)
@@ -268,7 +269,7 @@ awaitable<void> informer_base::ask_version(std::shared_ptr<stream_run> stream) {
     }
   }
   stream->answer = std::move(answer);
-  if (stream->exchange) stream->exchange->hurry();
+  if (stream->exchange) stream->exchange->wake_reader();
 }
 
 /// The server named its version in answer to a consistent read that was sent at `asked`.
@@ -279,14 +280,14 @@ void informer_base::note_named(std::string version, steady_time asked) {
   newest.asked = asked;
 }
 
-/// Asks about this very stream, over another connection: that the server answers somebody says
-/// nothing about it.
+/// Asks about this very stream, over another connection: that the server answers other requests
+/// says nothing about it.
 awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {
   const resource_version to = target_->version;
   auto answer = co_await find_missed(watch_.version(), to);
   if (!answer && answer.error().cancelled) co_return;
   stream->answer = std::move(answer);
-  if (stream->exchange) stream->exchange->hurry();
+  if (stream->exchange) stream->exchange->wake_reader();
 }
 
 /// A second watch from the same version, until it shows an event or has come as far as `to`.

@@ -2,7 +2,7 @@
 #include "k8s/client/apart.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/informer/informer_parts.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <boost/json/parse.hpp>
 
@@ -70,7 +70,7 @@ awaitable<informer_base::ending> informer_base::open_stream(
   // Nothing of a piece may come before its end, so the question goes beside it.
   const newest_version& newest = api_.newest();
   if (stream->in_pieces && !newest.asking &&
-      stream->asked >= newest.asked + limits().of(attention_).named_every)
+      stream->asked >= newest.asked + limits().of(freshness_).named_every)
     ask_beside(stream);
   auto opened = co_await api_.open_watch(options_.collection, std::move(options));
   if (!opened) {
@@ -95,10 +95,11 @@ awaitable<informer_base::ending> informer_base::open_stream(
 awaitable<informer_base::ending> informer_base::read_stream(
     const std::shared_ptr<stream_run>& stream) {  // borrowed
   pacer pace(loop_);
-  nanoseconds lull{0};
+  nanoseconds coalesce_window{0};
   for (;;) {
     const nanoseconds patience = std::max(next_look(*stream) - loop_.now(), nanoseconds(1ms));
-    const auto piece = co_await stream->exchange->read(patience, std::exchange(lull, {}));
+    const auto piece =
+        co_await stream->exchange->read(patience, std::exchange(coalesce_window, {}));
     if (!piece && piece.error().code == reactor::errc::timed_out) {
       if (ending outcome = judge_silence(stream)) co_return outcome;
       continue;
@@ -110,7 +111,7 @@ awaitable<informer_base::ending> informer_base::read_stream(
     if (stream->bytes == 0) stream->first_byte = stream->last_byte;
     stream->bytes += piece_bytes;
     watch_.counters().bytes += piece_bytes;
-    mattered_ = false;
+    relevant_ = false;
     pace.begin();
     ending outcome = take_lines(*stream, *piece);
     const bool full = pace.end(piece_bytes);
@@ -123,16 +124,17 @@ awaitable<informer_base::ending> informer_base::read_stream(
     // Bytes that prove nothing put no question off.
     if (loop_.now() >= next_look(*stream))
       if (ending silent = judge_silence(stream)) co_return silent;
-    lull = rest_of_lull(*stream);
-    if (full) co_await reactor::turn::give_way();
+    coalesce_window = rest_of_window(*stream);
+    if (full) co_await reactor::loop_slice::yield();
   }
 }
 
 /// How long what follows a piece may lie unread. Zero: not at all.
-nanoseconds informer_base::rest_of_lull(const stream_run& stream) const {
-  if (options_.lull == 0ns || mattered_ || attention_ != attention::none || stream.initial)
+nanoseconds informer_base::rest_of_window(const stream_run& stream) const {
+  if (options_.coalesce_window == 0ns || relevant_ || freshness_ != freshness::none ||
+      stream.initial)
     return {};
-  return options_.lull - loop_.now().time_since_epoch() % options_.lull;
+  return options_.coalesce_window - loop_.now().time_since_epoch() % options_.coalesce_window;
 }
 
 /// A line that is parsed off the loop and those behind it; the piece that they came in is gone.
@@ -154,7 +156,7 @@ awaitable<informer_base::ending> informer_base::take_queued(stream_run& stream) 
                     : line_outcome::failure(malformed("an event is not JSON: " + event->problem()));
     }
     if (outcome) co_return outcome;
-    if (pace.end(bytes)) co_await reactor::turn::give_way();
+    if (pace.end(bytes)) co_await reactor::loop_slice::yield();
   }
   co_return nullptr;
 }

@@ -62,7 +62,7 @@ public:
     std::size_t strings = 0, bytes = 0;
   };
   static usage used() noexcept;
-  /// For tests, after reactor::set_hash_key(): the strings that are alive get their hashes anew.
+  /// For tests, after reactor::set_hash_key(): the strings that are alive get new hashes.
   static void hash_again();
 
 private:

@@ -112,7 +112,7 @@ struct controller_owner {
 };
 
 /// What every view carries of metadata. Two are equal when they differ in nothing but the resource
-/// version: an object whose view stayed equal wakes nobody.
+/// version: an object whose view stayed equal wakes no reader.
 struct object_meta {
   compact_string name;
   interned ns;

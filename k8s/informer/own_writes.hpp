@@ -3,8 +3,8 @@
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/meta.hpp"
 #include "reactor/awaitable.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/time.hpp"
-#include "reactor/turn.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace k8s {
 /// reconcile that would act on an older view ends instead: the event of our own write brings it
 /// back.
 /// Bounds  `most` objects, the oldest is forgotten first; each for `keep`, since a write may never
-///         be seen (somebody deleted the object meanwhile).
+///         be seen (another client deleted the object meanwhile).
 /// History  what was written in an earlier history of the server (store::history) is forgotten: a
 ///          storage that was put back to a backup does not have it.
 class own_writes {
@@ -48,7 +48,7 @@ public:
   /// True while `view` (null = the store has no such object) does not show our last write yet.
   bool is_stale(const object_key& key, const object_meta* view);
   /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`:
-  /// false for objects that nobody looks at any more. Of thousands some have their turn; what is
+  /// false for objects that are not looked at any more. Of thousands some have their turn; what is
   /// written meanwhile may be left out.
   template <class Find, class Filter>
   reactor::awaitable<bool> any_is_stale(Find view_of, Filter is_of_use) {
@@ -56,9 +56,9 @@ public:
     for (auto w = writes_.begin(); w != writes_.end();) {
       const object_key key = (w++)->first;  // it may be forgotten
       if (is_of_use(key) && is_stale(key, view_of(key))) co_return true;
-      if (w == writes_.end() || !reactor::turn::is_over()) continue;
+      if (w == writes_.end() || !reactor::loop_slice::is_over()) continue;
       const object_key next = w->first;
-      co_await reactor::turn::give_way();
+      co_await reactor::loop_slice::yield();
       follow_history();
       w = writes_.lower_bound(next);
     }

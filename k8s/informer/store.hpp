@@ -23,7 +23,7 @@ namespace k8s {
 enum class put_outcome {
   added,     // unknown until now
   changed,   // newer and different
-  same,      // newer, equal in all that the view keeps: nobody was told
+  same,      // newer, equal in all that the view keeps: no handler was told
   repeated,  // the resource version that is stored already
   older,     // older than what is stored: not taken
   replaced,  // another object of that name (other uid): the old one was removed, this one added

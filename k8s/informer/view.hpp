@@ -14,7 +14,7 @@ namespace k8s {
 /// The few fields of a kind that some reconciler reads. A view is a plain struct with
 ///   object_meta meta;
 ///   static View parse(wire_value object);    // k8s/client/wire.hpp says how failures are reported
-///   friend bool operator==(const View&, const View&) = default;    // equal views wake nobody
+///   friend bool operator==(const View&, const View&) = default;    // equal views wake no reader
 ///   std::size_t heap_bytes() const;          // optional: what it holds outside of itself
 template <class View>
 concept stored_view = std::default_initializable<View> && std::movable<View> &&

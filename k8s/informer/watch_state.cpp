@@ -65,7 +65,7 @@ step watch_state::watch_again(reactor::nanoseconds delay) {
 
 step watch_state::same_again(reactor::nanoseconds delay) {
   if (current_.what == step::action::watch) return watch_again(delay);
-  // A page can be asked for again; its token keeps the list's moment. A stream begins anew.
+  // A page can be asked for again; its token keeps the list's moment. A stream begins again.
   if (current_.continue_token.empty()) return list_again(delay);
   current_.delay = delay;
   return current_;

@@ -35,7 +35,7 @@ struct watch_limits {
   reactor::nanoseconds backoff_most = 30s;
   reactor::nanoseconds stable_after = 30s;  // what lived this long makes the next failure the first
   // Asked of the server, random in between, so that not all streams of a fleet end together.
-  // As long as a server lets them live whom nobody says how long (--min-request-timeout).
+  // kube-apiserver's default for clients that name no timeout (--min-request-timeout).
   reactor::nanoseconds watch_shortest = 30min;
   reactor::nanoseconds watch_longest = 60min;
   reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once
@@ -66,11 +66,11 @@ struct watch_limits {
   store_budget budget;
   reactor::nanoseconds over_budget_retry = 60s;  // ±20 %; a list of that size is work for both
 
-  const freshness_limits& of(attention how) const noexcept {
-    return how == attention::close ? attended : unattended;
+  const freshness_limits& of(freshness how) const noexcept {
+    return how == freshness::close ? attended : unattended;
   }
   /// A view that nothing has proved current for so long is old.
-  reactor::nanoseconds stale_after(attention how) const {
+  reactor::nanoseconds stale_after(freshness how) const {
     return of(how).named_every + of(how).reached_in + probe_patience + 1s;
   }
   /// At rest, one of which nothing came for so long: its bookmarks are overdue, and it did not come

@@ -26,7 +26,7 @@ merge_refusal bad_retain_keys() {
   return {"invalid patch format of retainKeys", bad_request};
 }
 
-/// Applying resolves directives; joining keeps them for whoever applies the joined patch.
+/// Applying resolves directives; joining keeps them for the caller that applies the joined patch.
 enum class purpose { apply, join };
 
 merge_result<json::object> merge_objects(json::object target, json::object patch,
@@ -112,7 +112,7 @@ merge_result<bool> obey_directives(json::array& target, json::array& patch,
   return replace;
 }
 
-/// `places`, when wanted, becomes the order in which whoever sets an order finds the server's
+/// `places`, when wanted, becomes the order in which a caller that sets an order finds the server's
 /// elements: Go reuses the places of deleted elements for added ones, and looks there afterwards.
 merge_result<json::array> merge_lists(json::array target, json::array patch, const merge_plan& plan,
                                       bool deletes, purpose why, json::array* places = nullptr) {

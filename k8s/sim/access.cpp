@@ -1,5 +1,5 @@
-// Who somebody is and what he may do: tokens of service accounts, and the question about one's own
-// rights.
+// Which user a request comes from and what it may do: tokens of service accounts, and the question
+// about one's own rights.
 #include "k8s/sim/core.hpp"
 
 #include <algorithm>
@@ -45,8 +45,7 @@ answer created(const json::object& o) {
 rbac core::judge() const {
   return rbac([this](std::string_view plural) {
     std::vector<rbac::object_ptr> all;
-    for (const auto& [key, v] :
-         objects.objects("rbac.authorization.k8s.io/" + std::string(plural)))
+    for (const auto& [key, v] : objects.objects("rbac.authorization.k8s.io/" + std::string(plural)))
       all.push_back(v->look());
     return all;
   });
@@ -197,9 +196,12 @@ outcome<answer> core::review_access(call& c) {
     what.verb = std::string(text(*path, {"verb"}));
   } else {
     asked = request_for(*wanted);
-    what = {std::string(text(*wanted, {"verb"})),        std::string(text(*wanted, {"group"})),
-            std::string(text(*wanted, {"resource"})),    std::string(text(*wanted, {"subresource"})),
-            std::string(text(*wanted, {"namespace"})),   std::string(text(*wanted, {"name"})),
+    what = {std::string(text(*wanted, {"verb"})),
+            std::string(text(*wanted, {"group"})),
+            std::string(text(*wanted, {"resource"})),
+            std::string(text(*wanted, {"subresource"})),
+            std::string(text(*wanted, {"namespace"})),
+            std::string(text(*wanted, {"name"})),
             {}};
   }
   const access_rules& access = options.access;

@@ -103,7 +103,7 @@ struct core {
   outcome<answer> replace(call& c);
   outcome<answer> remove(call& c);
   outcome<answer> remove_collection(call& c);
-  /// `status`, if any, becomes part of what is stored, as if somebody had written it at once.
+  /// `status`, if any, becomes part of what is stored, as if a client had written it at once.
   outcome<stored> create_object(call& c, json::object o, const json::object* status = nullptr);
   /// `o` replaces what is stored under c.key(); it is in stored form.
   outcome<stored> update_object(call& c, const version& old, json::object o, update_plan plan = {});

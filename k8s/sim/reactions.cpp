@@ -90,7 +90,7 @@ void core::react() {
                     reactions.end());
   }
   reactions.clear();
-  for (const version_ptr& v : replaced) v->keep(nullptr);  // whoever comes late reads the bytes
+  for (const version_ptr& v : replaced) v->keep(nullptr);  // late readers read the bytes
   reacting = false;
 }
 

@@ -143,7 +143,7 @@ const change& store::record(change c) {
 }
 
 void store::trim(reactor::steady_time now) {
-  // The newest change stays whatever the limits say: whoever recorded it still looks at it.
+  // The newest change stays whatever the limits say: its writer still looks at it.
   while (changes_.size() > 1 &&
          (changes_.size() > limits_.changes || now - changes_.front().when > limits_.age)) {
     compacted_ = changes_.front().revision;

@@ -27,7 +27,7 @@ struct version {
   std::string node;                 // of a pod: spec.nodeName, which lists ask for most
   bool is_ending = false;           // it has a metadata.deletionTimestamp
 
-  /// Of a pod, once somebody asked (facts_of).
+  /// Of a pod, after the first question (facts_of).
   mutable std::shared_ptr<const pod_facts> pod;
 
   /// `bytes` without metadata.managedFields.

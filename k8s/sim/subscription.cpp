@@ -104,7 +104,7 @@ void subscription::offer(const change& c, shared_lines& shared) {
     }
     return;
   }
-  if (!is_named(c.key)) return;  // most select one object, and nobody need be read for them
+  if (!is_named(c.key)) return;  // most select one object, and labels need not be read for them
   if (!shared.now) shared.now = c.object->look();
   if (c.before && !shared.before) shared.before = c.before->look();
   const json::object& now = *shared.now;
@@ -145,7 +145,7 @@ void subscription::end() {
 
 void subscription::hold(bool held) {
   held_ = held;
-  if (!held && on_ready) on_ready();  // what is due has to be looked at anew
+  if (!held && on_ready) on_ready();  // what is due has to be looked at again
 }
 
 void subscription::push(std::shared_ptr<const std::string> l) {

@@ -60,7 +60,7 @@ public:
   void send_bookmark(std::uint64_t revision, bool initial_events_end);
   void fail(const failure& f);
   void end();
-  /// While held, lines pile up and nobody is told.
+  /// While held, lines pile up and no handler is told.
   void hold(bool held);
 
 private:

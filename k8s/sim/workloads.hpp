@@ -22,14 +22,14 @@ struct written;
 /// The status of a Deployment whose pods are all there, of the newest template.
 void make_ready(boost::json::object& deployment);
 
-/// What a controller manager and kubelets make of workloads, as far as somebody waits for it who
+/// What a controller manager and kubelets make of workloads, as far as a client waits for it that
 /// installs them: each is ready some time after its last change.
 /// Deployment   a ReplicaSet for each pod template; the former ones are emptied, and the oldest of
 ///              them removed beyond revisionHistoryLimit. Paused: only seen.
 /// StatefulSet, DaemonSet   all pods of the newest revision; a DaemonSet runs on every node.
 /// Job          complete, unless it is suspended.
 /// PersistentVolumeClaim    bound. Service of type LoadBalancer: has an address (of TEST-NET-1).
-/// There are no pods: whoever needs some puts them.
+/// There are no pods: a test that needs some adds them.
 /// Lifetime     loop and server outlive it; it has their on_write.
 class workloads {
 public:

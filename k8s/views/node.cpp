@@ -39,14 +39,13 @@ node node::parse(wire_value object) {
   const wire_value status = object["status"];
   std::vector<interned> troubles;
   status["conditions"].elements([&](wire_value condition) {
-    const auto [type, value, reason] = condition.fields("type", "status", "reason");
+    const auto [type, value] = condition.fields("type", "status");
     const auto is = type.text();
     if (is != "Ready") {
       if (value.text() == "True" && troubles.size() < most_troubles) troubles.emplace_back(is);
       return;
     }
     n.ready = parse_condition_status(value.text());
-    n.ready_reason = reason.text();
   });
   n.troubles = shared_array<interned>(troubles);
   const wire_value info = status["nodeInfo"];

@@ -19,7 +19,6 @@ struct node {
   // a NodeClaim of karpenter.sh/v1 owns it, which is not its controller
   bool of_node_claim = false;
   condition_status ready = condition_status::unknown;
-  interned ready_reason;
   compact_string boot_id;
   interned os_image, kubelet_version;
   interned kube_proxy_version;  // a server of 1.31 and later may leave it empty

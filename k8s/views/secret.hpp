@@ -9,8 +9,8 @@
 
 namespace k8s {
 
-/// A Secret with its bytes, decoded. Whoever watches Secrets narrows the watch by a label or field
-/// selector.
+/// A Secret with its bytes, decoded. A caller that watches Secrets narrows the watch by a label or
+/// field selector.
 struct secret {
   object_meta meta;  // all annotations but last-applied
   interned type;

@@ -54,7 +54,7 @@ std::string declared(const policies::hook& h) {
   return out + " },\n  ";
 }
 
-/// rollout.plan has more to say than nothing: it starts whoever may start.
+/// rollout.plan has more to say than nothing: it starts each unit that may start.
 constexpr std::string_view plan_body = R"lua(  local start, holds = {}, {}
   for _, unit in ipairs(units) do
     if unit.state == fleet.startable and not unit.slotted and not unit.degraded then
@@ -88,6 +88,45 @@ test("one unit at a time starts", function()
 end)
 )lua";
 
+/// policy.lua: what the hook is asked and answers, as comments, and a function with an empty answer.
+std::string code_for(const std::string& name, const policies::hook& h) {
+  const bool plan = h.name == "rollout.plan";
+  std::string code = "-- " + name + ": " + h.question + "\n--\n-- Asked " + h.asked +
+                     ".\n-- When this fails: " + h.failure + ".\n--\n";
+  for (const shape_member& a : h.arguments)
+    code += "-- " + a.name + ": " + a.about + "\n" + fields_of(a.is, 1);
+  code += "--\n-- It answers a table:\n" + fields_of(h.answer, 1) +
+          "\n---@type windlass.pack\nlocal pack = { name = \"" + name +
+          "\", version = \"1\", api = " + std::to_string(policies::hook_versions.back().number) +
+          ", order = 100, " + declared(h) + h.family() + " = {} }\n\nfunction pack." + h.family() +
+          "." + h.function() + "(" + arguments_of(h) + ")\n";
+  if (plan || h.name == "release.map") {
+    code += plan ? plan_body : map_body;
+  } else {
+    code += "  return {";
+    bool first = true;
+    for (const shape_member& m : h.answer.members) {
+      if (m.optional) continue;
+      code += (first ? " " : ", ") + m.name + " = " + nothing_of(m.is);
+      first = false;
+    }
+    code += first ? "}\n" : " }\n";
+  }
+  return code + "end\n\nreturn pack\n";
+}
+
+/// policy_test.lua
+std::string test_for(const policies::hook& h) {
+  std::string test = "local policy = require(\"policy\")\n";
+  if (h.name == "rollout.plan") return test.append(plan_test);
+  std::string given;
+  for (std::size_t i = 0; i < h.arguments.size(); ++i) given += given.empty() ? "{}" : ", {}";
+  return test +
+         "\n-- What a test leaves out has the value of a fresh record; a field that does not exist "
+         "is an error.\ntest(\"it answers\", function()\n  expect_true(policy." +
+         h.name + "(" + given + "))\nend)\n";
+}
+
 }  // namespace
 
 reactor::result<std::map<std::string, std::string>> new_pack(const std::string& name,
@@ -109,47 +148,9 @@ reactor::result<std::map<std::string, std::string>> new_pack(const std::string& 
     return reactor::make_fault(reactor::errc::not_found, "new policy pack " + name,
                                "there is no hook " + hook_name + "; there are " + known);
   }
-  const bool plan = h->name == "rollout.plan";
-  std::string code = "-- " + name + ": " + h->question + "\n--\n-- Asked " + h->asked +
-                     ".\n-- When this fails: " + h->failure + ".\n--\n";
-  for (const shape_member& a : h->arguments)
-    code += "-- " + a.name + ": " + a.about + "\n" + fields_of(a.is, 1);
-  code += "--\n-- It answers a table:\n" + fields_of(h->answer, 1) +
-          "\n---@type windlass.pack\nlocal pack = { name = \"" + name +
-          "\", version = \"1\", api = " + std::to_string(policies::hook_versions.back().number) +
-          ", order = 100, " + declared(*h) + h->family() + " = {} }\n\nfunction pack." +
-          h->family() + "." + h->function() + "(" + arguments_of(*h) + ")\n";
-  if (plan || h->name == "release.map") {
-    code += plan ? plan_body : map_body;
-  } else {
-    code += "  return {";
-    bool first = true;
-    for (const shape_member& m : h->answer.members) {
-      if (m.optional) continue;
-      code += (first ? " " : ", ") + m.name + " = " + nothing_of(m.is);
-      first = false;
-    }
-    code += first ? "}\n" : " }\n";
-  }
-  code += "end\n\nreturn pack\n";
-
-  std::string test = "local policy = require(\"policy\")\n";
-  if (plan) {
-    test += plan_test;
-  } else {
-    std::string given;
-    for (const shape_member& a : h->arguments) {
-      (void)a;
-      given += given.empty() ? "{}" : ", {}";
-    }
-    test +=
-        "\n-- What a test leaves out has the value of a fresh record; a field that does not exist "
-        "is an error.\ntest(\"it answers\", function()\n  expect_true(policy." +
-        h->name + "(" + given + "))\nend)\n";
-  }
   std::map<std::string, std::string> files;
-  files["policy.lua"] = std::move(code);
-  files["policy_test.lua"] = std::move(test);
+  files["policy.lua"] = code_for(name, *h);
+  files["policy_test.lua"] = test_for(*h);
   files["README.md"] = "# " + name + "\n\nAnswers `" + h->name + "`: " + h->question +
                        "\n\n    windlass policy check " + name + "\n    windlass policy test " +
                        name + "\n    windlass plan --policies " + name +

@@ -48,9 +48,9 @@ reactor::awaitable<verdict> ask_first(policies::host& packs,
                                       const recorded_question& q) {  // borrowed
   auto chosen = packs.select(q.hook, q.about);
   if (!chosen) co_return verdict{{}, chosen.error().message()};
-  const auto whom = *chosen;
-  auto said = co_await packs.ask(whom, q.hook, arguments_of(q), q.instructions);
-  co_return verdict{whom->about().name, text_of(said)};
+  const auto asked = *chosen;
+  auto said = co_await packs.ask(asked, q.hook, arguments_of(q), q.instructions);
+  co_return verdict{asked->about().name, text_of(said)};
 }
 
 /// Of the first argument that has it.

@@ -9,7 +9,7 @@
 
 namespace policies {
 
-/// Which lines of a pack's Lua ran. Belongs to whoever runs the sandbox at the moment.
+/// Which lines of a pack's Lua ran. Belongs to the call that runs in the sandbox at the moment.
 struct line_coverage {
   std::map<std::string, std::set<int>, std::less<>> ran;  // by path in the pack: "policy.lua"
 };

@@ -25,7 +25,7 @@ struct hook {
   std::string failure;                  // what a pack that fails does: a sentence
   std::string budget;                   // "200,000 instructions and 2,000 a unit"
   std::vector<shape_member> arguments;  // of the function, in order
-  shape answer;                         // any: nobody has described it yet
+  shape answer;                         // any: it is not described yet
   /// What a pack that has the hook says of itself beside it, under that name; without a name:
   /// nothing.
   shape_member declares = {};

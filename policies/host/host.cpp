@@ -69,7 +69,7 @@ struct host::root {
   std::vector<entry> entries;
   std::unique_ptr<reactor::file_watch> watch;
   bool busy = false, again = false;
-  bool asked = false;  // somebody asked for a look, after the last one that read it began
+  bool asked = false;  // a look was asked for, after the last one that read it began
 
   /// The loaded packs as they are asked.
   std::vector<const entry*> ordered() const {
@@ -113,7 +113,7 @@ awaitable<result<void>> host::load() {
     if (!roots_[i]->path.empty() && !roots_[i]->feed && !roots_[i]->watch)
       roots_[i]->watch =
           std::make_unique<reactor::file_watch>(loop_, roots_[i]->path, options_.watch);
-    auto looked = co_await look(i, reason::somebody_asked);
+    auto looked = co_await look(i, reason::it_was_asked);
     if (!looked) co_return looked.error();
   }
   co_return result<void>();
@@ -133,7 +133,7 @@ awaitable<void> host::stop() {
 awaitable<void> host::reload() {
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     if (roots_[i]->path.empty()) continue;
-    auto looked = co_await look(i, reason::somebody_asked);
+    auto looked = co_await look(i, reason::it_was_asked);
     if (!looked) continue;  // reported as an event
   }
 }
@@ -158,7 +158,7 @@ awaitable<void> host::follow(std::size_t root_index) {
 /// Brings a root up to date. One at a time: a second request makes the first look again.
 awaitable<result<void>> host::look(std::size_t root_index, reason why) {
   root& r = *roots_[root_index];
-  r.asked = r.asked || why == reason::somebody_asked || r.feed;
+  r.asked = r.asked || why == reason::it_was_asked || r.feed;
   if (r.busy) {
     r.again = true;
     co_return result<void>();
@@ -184,7 +184,7 @@ awaitable<result<void>> host::look(std::size_t root_index, reason why) {
       sources = co_await loop_.offload(read, r.path);
     if (sources) {
       r.unread.clear();
-      why = std::exchange(r.asked, false) ? reason::somebody_asked : reason::it_changed;
+      why = std::exchange(r.asked, false) ? reason::it_was_asked : reason::it_changed;
       outcome = co_await take(root_index, why, std::move(*sources));
     } else {
       outcome = sources.error();
@@ -203,7 +203,7 @@ awaitable<result<void>> host::take(std::size_t root_index, reason why,
   const author by = roots_[root_index]->path.empty() ? author::ourselves : author::stranger;
   std::set<std::string> folders;
   for (const pack_source& source : sources) folders.insert(source.folder);
-  // One that has left keeps its name from nobody: its folder may only have been renamed.
+  // One that has left does not keep its name: its folder may only have been renamed.
   const auto is_there = [&](const std::string& folder) { return folders.contains(folder); };
   bool took = false, waits_for_a_name = false;
   for (pack_source& source : sources) {
@@ -255,7 +255,7 @@ awaitable<result<void>> host::take(std::size_t root_index, reason why,
            e->current.get());
   }
   forget_those_that_left(root_index, why, folders);
-  // Who took another name may have left the one that somebody waits for.
+  // Who took another name may have left the one that another waits for.
   if (waits_for_a_name && took) roots_[root_index]->again = true;
   co_return outcome;
 }
@@ -265,7 +265,7 @@ void host::forget_those_that_left(std::size_t root_index, reason why,
   root& r = *roots_[root_index];
   const auto has_left = [&](const entry& e) { return !folders.contains(e.folder); };
   const auto stays = [&](const entry& e) {
-    if (!e.current || why == reason::somebody_asked) return false;
+    if (!e.current || why == reason::it_was_asked) return false;
     return std::ranges::none_of(r.entries, [&](const entry& other) {
       return !has_left(other) && other.current &&
              other.current->about().name == e.current->about().name;
@@ -386,12 +386,12 @@ awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<
   n.about = std::move(s);
   n.arguments = arguments;
   n.instructions = instructions;
-  const std::shared_ptr<const pack> whom = *chosen;
+  const std::shared_ptr<const pack> asked = *chosen;
   auto made =
-      co_await ask(whom, std::move(hook), std::move(arguments), instructions, std::move(accept));
-  n.pack = whom->about().name;
-  n.version = whom->about().version;
-  n.digest = whom->digest();
+      co_await ask(asked, std::move(hook), std::move(arguments), instructions, std::move(accept));
+  n.pack = asked->about().name;
+  n.version = asked->about().version;
+  n.digest = asked->digest();
   if (made)
     n.answer = made->answer;
   else

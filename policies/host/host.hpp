@@ -56,7 +56,7 @@ struct pack_status {
 /// An answer with its author.
 struct decision {
   std::string pack, version, digest;
-  answer_value answer;  // null when there was a judge and nobody takes notes
+  answer_value answer;  // null when there was a judge and no recorder is active
   call_cost cost;
 };
 
@@ -68,8 +68,8 @@ struct decision {
 /// Reload    a changed pack is loaded and tested aside and takes over between two turns; one that
 ///           fails stays out and the old one goes on. Calls under way finish on what they began
 ///           with. A pack whose folder vanishes stays in force and says so, until the folder is
-///           back, its name stands in another one, or somebody asks for reload(): a mount that
-///           breaks takes nobody's rules away. What a feed no longer brings is gone at once.
+///           back, its name stands in another one, or reload() is called: a mount that
+///           breaks takes no rules away. What a feed no longer brings is gone at once.
 /// Errors    load(): a folder is missing or empty, or a pack in it is broken (a person is watching
 ///           then). call(): errc::not_found when no pack answers, else what pack::call says.
 /// Lifetime  stop() before destruction when start() was called.
@@ -95,7 +95,7 @@ public:
   /// A folder or feed of packs, as it was given, was looked at: status() has what came of it.
   std::function<void(const std::string& from)> on_looked;
 
-  /// Sees every question with its answer, before whoever asked.
+  /// Sees every question with its answer, before the caller.
   std::function<void(const question_note&)> on_question;
 
   reactor::awaitable<reactor::result<void>> load();
@@ -113,7 +113,7 @@ public:
   std::vector<std::shared_ptr<const pack>> applying(const std::string& hook,
                                                     const subject& s) const;
   /// What `accept` refuses counts as a fault of the policy.
-  reactor::awaitable<reactor::result<decision>> ask(std::shared_ptr<const pack> whom,
+  reactor::awaitable<reactor::result<decision>> ask(std::shared_ptr<const pack> asked,
                                                     std::string hook,
                                                     std::vector<argument> arguments,
                                                     std::int64_t instructions = unit_instructions,
@@ -124,7 +124,7 @@ public:
                                                      std::int64_t instructions = unit_instructions,
                                                      judge accept = {});
 
-  /// Whether somebody wants to know of questions. call() tells of its own; who asks several packs
+  /// Whether a recorder is active. call() tells of its own; who asks several packs
   /// tells once, of what came of it. The question is not answered before it is written down.
   bool takes_notes() const noexcept { return on_question || recorder_; }
   reactor::awaitable<void> note(question_note n);
@@ -139,7 +139,7 @@ private:
   struct entry;
   struct root;
   reactor::awaitable<void> follow(std::size_t root_index);
-  enum class reason { it_changed, somebody_asked };
+  enum class reason { it_changed, it_was_asked };
   reactor::awaitable<reactor::result<void>> look(std::size_t root_index, reason why);
   reactor::awaitable<reactor::result<void>> take(std::size_t root_index, reason why,
                                                  std::vector<pack_source> sources);

@@ -228,7 +228,7 @@ int describe(lua_State* L) {
   return 1;
 }
 
-/// is_slip(wrong, right): whether somebody meant `right`.
+/// is_slip(wrong, right): whether `right` was meant.
 int slip(lua_State* L) {
   const std::string_view wrong = text_at(L, 1, "is_slip"), right = text_at(L, 2, "is_slip");
   lua_pushboolean(L, is_slip(wrong, right) ? 1 : 0);

@@ -42,7 +42,7 @@ void push_slot(lua_State* L, const slot& s) {
   }
 }
 
-/// The field that somebody meant who wrote `wrong`; empty: none comes near.
+/// The field that was meant by `wrong`; empty: none comes near.
 std::string_view meant_field(const view_reference& v, std::string_view wrong) {
   for (auto name = v.type->next(v.object, std::nullopt); name;
        name = v.type->next(v.object, name)) {
@@ -110,9 +110,9 @@ int same_view(lua_State* L) {
 /// is_list(t): a view of a list, a table that is marked as one or has entries from 1 on.
 int is_list(lua_State* L) {
   const view_reference* v = view_at(L, 1);
-  const bool list = v != nullptr         ? v->type->is == view_type::form::array
-                    : lua_istable(L, 1)  ? lua_objlen(L, 1) > 0 || is_marked_list(L, 1)
-                                         : false;
+  const bool list = v != nullptr        ? v->type->is == view_type::form::array
+                    : lua_istable(L, 1) ? lua_objlen(L, 1) > 0 || is_marked_list(L, 1)
+                                        : false;
   lua_pushboolean(L, list ? 1 : 0);
   return 1;
 }

@@ -32,7 +32,7 @@ struct label_requirement {
 using label_selector = std::map<std::string, label_requirement>;
 bool matches(const label_selector& selector, const labels& of);
 
-/// Whom a hook is asked for.
+/// What a hook is asked for.
 struct subject {
   std::string api;  // "bootc"
   labels cluster_labels, object_labels;

@@ -10,13 +10,13 @@ namespace policies {
 
 /// Where packs come from that lie in no folder of this machine.
 /// Errors   read(): errc::closed is tried again by itself, anything else when it changed.
-/// Lifetime whoever made it ends what it does after the host was stopped.
+/// Lifetime its owner ends what it does after the host was stopped.
 class pack_feed {
 public:
   virtual ~pack_feed() = default;
   /// All of them as they are now.
   virtual reactor::awaitable<reactor::result<std::vector<pack_source>>> read() = 0;
-  /// Comes back after they changed; what changed while nobody waited counts.
+  /// Comes back after they changed; changes between two calls count.
   virtual reactor::awaitable<void> changed() = 0;
 };
 

@@ -350,7 +350,7 @@ local function expect(value, wanted, where)
   return value
 end
 
--- Which of `names` somebody meant who wrote `wrong`: ", is it start?", or nothing.
+-- Which of `names` was meant by `wrong`: ", is it start?", or nothing.
 local function meant(wrong, names)
   if type(wrong) ~= "string" then return "" end
   for _, name in stock.ipairs(names) do

@@ -3,8 +3,8 @@
 #include "policies/host/embedded.hpp"
 #include "policies/host/source_check.hpp"
 #include "policies/host/state.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/thread_time.hpp"
-#include "reactor/turn.hpp"
 
 #include <luajit.h>
 
@@ -401,10 +401,10 @@ reactor::awaitable<call_outcome> sandbox::run(std::shared_ptr<sandbox> in, std::
     return with;
   };
   for (;;) {
-    // Who asks about hundreds of units gets answers that nobody waits for, one behind the other.
+    // A caller with hundreds of units gets answers that it does not wait for, one behind the other.
     if (!off_loop()) {
-      if (reactor::turn::is_over()) co_await reactor::turn::give_way();
-      reactor::turn::spend();
+      if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
+      reactor::loop_slice::spend();
     }
     std::shared_ptr<turn> held;
     if (state.busy || state.wanted != 0 || off_loop()) {

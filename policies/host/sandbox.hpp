@@ -38,7 +38,7 @@ struct line_coverage;
 /// Within what a pack lives, and what is known of its questions.
 struct sandbox_limits {
   std::size_t heap_bytes = 64 * 1024 * 1024;
-  /// Per call: what it takes of a processor, so that a busy machine makes nobody's policy fail; and
+  /// Per call: what it takes of a processor, so that a busy machine makes no policy fail; and
   /// further out what passes on the loop's clock, so that it ends where it gets none.
   reactor::nanoseconds processor_time = std::chrono::seconds(5);
   reactor::nanoseconds wall_time = std::chrono::seconds(60);
@@ -46,11 +46,11 @@ struct sandbox_limits {
   memory_trial* trial = nullptr;
   /// Null: hooks of any name, and answers that only their callers check.
   std::shared_ptr<const std::vector<hook>> hooks = {};
-  /// For tests of packs: the lines that ran are noted there. Null: nobody counts.
+  /// For tests of packs: the lines that ran are noted there. Null: no count.
   std::shared_ptr<line_coverage> coverage = {};
 };
 
-/// Who wrote a pack: somebody, or we. A stranger's Lua never runs on the loop.
+/// Who wrote a pack: a stranger, or we. A stranger's Lua never runs on the loop.
 enum class author { stranger, ourselves };
 
 /// What one call may take and took. An instruction is one of LuaJIT's interpreter, about 8 ns.

@@ -58,7 +58,7 @@ reactor::result<void> check(const value& v, const shape& is);
 /// The shape as Lua reads it: kind, name, of, members with name, is, optional, otherwise.
 value described(const shape& s);
 
-/// Whether somebody who wrote `wrong` may have meant `right`.
+/// Whether `right` may have been meant by `wrong`.
 bool is_slip(std::string_view wrong, std::string_view right) noexcept;
 
 }  // namespace policies

@@ -18,7 +18,7 @@ struct source_slip {
 
 /// Names behind a dot that are no field of what the pack's hooks are given or answer, of the
 /// language, or of the pack's own tables, and look like one: also where no question leads.
-/// Shape    `hooks` are those the pack answers; with one that nobody described nothing is said: its
+/// Shape    `hooks` are those the pack answers; with one that is not described nothing is said: its
 ///          fields are not known. Reads names, not types: a field of another record is not noticed,
 ///          the typical questions and tests do that.
 ///          `fleet.signals.NAME` must be one of `signals`, those that the pack declares.

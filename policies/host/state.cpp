@@ -32,7 +32,7 @@ void note_line(lua_State* L, lua_Debug* at, sandbox_state& state) {
     auto found = ran.find(file);
     if (found == ran.end()) found = ran.emplace(std::string(file), std::set<int>()).first;
     found->second.insert(at->currentline);
-  } catch (...) {  // no memory: a line that nobody counts
+  } catch (...) {  // no memory: a line that is not counted
   }
 }
 

@@ -121,7 +121,7 @@ void prepare_lists(lua_State* L);
 void mark_list(lua_State* L);
 /// Whether the table at `index` is marked. Raises nothing; needs one stack slot.
 bool is_marked_list(lua_State* L, int index);
-/// Pushes plain data as tables. May raise: `v` belongs to somebody who outlives that.
+/// Pushes plain data as tables. May raise: `v` belongs to a caller that outlives that.
 void push_value(lua_State* L, const value& v);
 /// Pushes a view for the current call. May raise.
 void push_view(lua_State* L, const view_type* type, const void* object);

@@ -156,7 +156,7 @@ local function complete(version, rows)
   return row
 end
 
--- A row is completed when somebody asks for it: a question is about one or two.
+-- A row is completed when it is asked for: a question is about one or two.
 local function build(listed, default, rows)
   local made = { default = default, versions = {} }
   for v in pairs(listed) do made.versions[#made.versions + 1] = v end

@@ -98,7 +98,7 @@ local overlay
 function overlay(there, asked, before)
   if type(asked) ~= "table" or type(there) ~= "table" or asked[1] ~= nil then return plain.copy(asked) end
   local out = plain.copy(there)
-  -- What we asked for and no longer do goes, where nobody else has changed it meanwhile.
+  -- What we asked for and no longer do goes, where no other has changed it meanwhile.
   for key, value in pairs(type(before) == "table" and before or {}) do
     if asked[key] == nil and type(value) == "table" and value[1] == nil and type(out[key]) == "table" then
       out[key] = overlay(out[key], {}, value)

@@ -53,7 +53,7 @@ function images.choose(container, annotations, environment)
   return rule.constant, nil, true
 end
 
--- The image of the init container, or nil: nobody said it.
+-- The image of the init container, or nil: it was not said.
 function images.converter(environment)
   local told = environment.OPERATOR_IMAGE_NAME or ""
   return told ~= "" and told or nil

@@ -105,7 +105,7 @@ local function secret(parent, name, component, data, annotations)
     metadata = { name = name, labels = labels(parent, component), annotations = annotations }, data = data } }
 end
 
--- A copy follows its source until somebody edits it; then it is theirs.
+-- A copy follows its source until a person edits it; then it is theirs.
 local function copied(parent, children, related, name, component, key, source, source_key)
   local note = A .. "copied-digest"
   local now = related["Secret/" .. source].digests[source_key]
@@ -119,7 +119,7 @@ end
 local function secrets(parent, related, children, add)
   local n, spec = parent.name, parent.spec or {}
   add(secret(parent, n .. "-auth-secret", "auth", { privateKey = { generate = "ed25519" }, publicKey = { public_of = "privateKey" } }))
-  -- One for the namespace: whoever made it keeps it.
+  -- One for the namespace: its maker keeps it.
   if children["Secret/attestation-status"] or not related["Secret/attestation-status"] then
     add({ way = "create", object = secret(parent, "attestation-status", "sample", { status = "success" }).object })
   end
@@ -161,7 +161,7 @@ local function has(list, name)
   return false
 end
 
--- The merged list: what somebody added, without what was ours and is no more, and what is ours.
+-- The merged list: what others added, without what was ours and is no more, and what is ours.
 local function merged(there, before, now)
   local out = {}
   for _, name in ipairs(there or {}) do
@@ -177,7 +177,7 @@ local function kbs_config(parent, kbs, row, generated, names)
   local spec, live = parent.spec or {}, kbs and kbs.spec or {}
   local before = last_applied(kbs, parent)
   local out = { kbsDeploymentType = "AllInOneDeployment", kbsAuthSecretName = parent.name .. "-auth-secret" }
-  -- A field of ours that somebody else filled is emptied; then it is let go.
+  -- A field of ours that another has filled is emptied; then it is let go.
   local function ours(key, value)
     if text(value) ~= "" then
       out[key] = value
@@ -385,7 +385,7 @@ function instance.sync(parent, related, children, files)
     if type then out.condition(type, false, reason, message) end
     return answer({ reason = reason, message = message })
   end
-  -- Nothing that runs is touched while nobody knows what its release is like.
+  -- Nothing that runs is touched while it is not known what its release is like.
   if not in_force and kbs then return answer() end
 
   local chosen = catalogue.resolve(made, text(spec.version), running, told.strict_versions)

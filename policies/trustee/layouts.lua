@@ -39,7 +39,7 @@ function layouts.volumes(spec, row, split)
   local function add(name, source)
     volumes[#volumes + 1] = named(source, name)
   end
-  -- A volume that is called as what somebody named: once for each object, and never as one of ours.
+  -- A volume with the name of an object that was named: once for each object, and never as one of ours.
   local function add_named(name, source)
     local what = source.secret and "Secret" or "claim"
     local called = name

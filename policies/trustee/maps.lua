@@ -1,4 +1,4 @@
--- The ConfigMaps of an instance: what each shall say, what of it is kept, and whether it fits the release in force.
+-- The ConfigMaps of an instance: what each is to say, what of it is kept, and whether it fits the release in force.
 local catalogue = require("catalogue")
 local images = require("images")
 local layouts = require("layouts")

@@ -369,7 +369,7 @@ function server.sync(parent, related, children, files)
   told.notes = notes_of(parent, related, made, told)
   local version = text(told.notes[A .. "version"])
   if version == "" then version = "latest" end
-  -- Nothing that runs is touched while nobody knows what its release is like.
+  -- Nothing that runs is touched while it is not known what its release is like.
   if not loaded.ok and running then
     list[1] = kept(running)
     list[2] = service(parent, exposed, running)
@@ -388,7 +388,7 @@ function server.sync(parent, related, children, files)
   list[1] = child
   list[2] = service(parent, exposed, running)
   for _, variable in ipairs(overridden) do out.warn("ImageOverridden", variable .. " is in force rather than the image of " .. version) end
-  -- Somebody else's has the name.
+  -- Another owner's has the name.
   for _, one in ipairs({ { "Deployment/" .. name, running }, { "Service/" .. service_name, exposed } }) do
     if related[one[1]] and not one[2] then
       out.condition("Ready", false, "InstanceNameConflict", one[1]:gsub("/", " ") .. " belongs to another")

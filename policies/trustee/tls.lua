@@ -1,4 +1,4 @@
--- spec.tlsConfig: the five values of a file, and the lines that follow it in a file somebody keeps.
+-- spec.tlsConfig: the five values of a file, and the lines that follow it in a file that a person keeps.
 local tls = {}
 
 local fixed = {

@@ -5,8 +5,8 @@
 #include "reactor/http/proxy.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/memory.hpp"
-#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ public:
 
   const response_head& head() const noexcept override { return head_; }
   steady_time last_byte() const noexcept override { return last_byte_; }
-  void hurry() noexcept override {
+  void wake_reader() noexcept override {
     if (connection_) connection_->w.stream().expire_at(pool_->owner().now());
     if (lull_) lull_->wake_all();
   }
@@ -101,16 +101,16 @@ public:
   }
 
   using exchange::read;
-  awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds lull) override {
+  awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds pause) override {
     if (connection_) connection_->w.stream().expire_at(after(idle));
     // A piece that is here already would be handed on without waiting, and so would the next one.
-    if (turn::is_over()) co_await turn::give_way();
-    turn::spend();
+    if (loop_slice::is_over()) co_await loop_slice::yield();
+    loop_slice::spend();
     for (;;) {
       if (auto got = try_read()) co_return std::move(*got);
-      if (lull > nanoseconds::zero()) {
-        connection_->w.stream().expire_at(after(lull + idle));
-        if (co_await rest(std::exchange(lull, {})) == woken::by_call)
+      if (pause > nanoseconds::zero()) {
+        connection_->w.stream().expire_at(after(pause + idle));
+        if (co_await rest(std::exchange(pause, {})) == woken::by_call)
           co_return named(make_fault(errc::timed_out, {}, "it was hurried"));
         continue;
       }
@@ -164,14 +164,14 @@ private:
       if (!*n) return std::nullopt;
     }
   }
-  awaitable<woken> rest(nanoseconds lull) {
+  awaitable<woken> rest(nanoseconds pause) {
     waiters here(pool_->owner());
     struct leaving {
       waiters*& at;
       ~leaving() { at = nullptr; }
     } const afterwards{lull_};
     lull_ = &here;
-    co_return co_await here.wait(pool_->owner().now() + lull);
+    co_return co_await here.wait(pool_->owner().now() + pause);
   }
   fault not_readable(const fault& why) {
     // Silence is the caller's to judge: it may go on reading.
@@ -214,7 +214,7 @@ private:
     permit_.reset();
   }
 
-  /// At the end of the message the connection can serve somebody else; before it, nobody.
+  /// At the end of the message the connection can serve another request; before it, none.
   void finish() {
     if (!connection_) return;
     const bool reusable =
@@ -253,7 +253,7 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
   connection_pool::permit right(pool, r.answer);
   // An idle connection is looked at before it is used again, which a turn that is over would not
   // do.
-  if (turn::is_over()) co_await turn::give_way();
+  if (loop_slice::is_over()) co_await loop_slice::yield();
   if (pool->is_stopping()) co_return pool->stopped();
   std::unique_ptr<connection> c;
   if (!fresh) c = pool->take_idle();

@@ -75,12 +75,12 @@ public:
   /// Errors: errc::timed_out when nothing came for `idle` (the caller may read on);
   /// errc::malformed; the transport's own.
   awaitable<result<std::string_view>> read(nanoseconds idle) { return read(idle, {}); }
-  /// As read(idle). Where nothing is there yet it looks again after `lull`, and only then waits:
+  /// As read(idle). Where nothing is there yet it looks again after `pause`, and only then waits:
   /// what comes meanwhile is read together, for one wake-up.
-  virtual awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds lull) = 0;
+  virtual awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds pause) = 0;
   /// Ends a read() that waits as if its time were over; the caller may read on. Does nothing when
   /// none waits.
-  virtual void hurry() noexcept = 0;
+  virtual void wake_reader() noexcept = 0;
   /// When the last byte came from the peer; half-open detection looks at it.
   virtual steady_time last_byte() const noexcept = 0;
 };

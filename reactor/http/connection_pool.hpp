@@ -37,7 +37,8 @@ public:
   connection_pool(const connection_pool&) = delete;
   connection_pool& operator=(const connection_pool&) = delete;
 
-  /// The right to use one connection; given back, or handed to whoever waits longest, at its end.
+  /// The right to use one connection; given back, or handed to the caller that waits longest, at
+  /// its end.
   class permit {
   public:
     permit(std::shared_ptr<connection_pool> from, request::lasts of) noexcept
@@ -66,9 +67,9 @@ public:
   /// Connections that carry a message; stop() closes them.
   using place = std::list<connection*>::iterator;
   place note_in_use(connection& c) { return in_use_.insert(in_use_.end(), &c); }
-  /// The message on it is complete: it can serve somebody else.
+  /// The message on it is complete: it can serve another request.
   void give_back(std::unique_ptr<connection> c, place at);
-  /// It can serve nobody any more.
+  /// It can serve no request any more.
   void drop(std::unique_ptr<connection> c, place at);
   void drop_idle();
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/secret.hpp"
-#include "reactor/turn.hpp"
 
 #include <cstddef>
 #include <deque>
@@ -22,7 +22,7 @@ public:
   /// Overwriting 64 MiB takes 30 ms.
   ~gathered() {
     if (blocks_->size() > most_at_once)
-      turn::leave_to_a_worker([](auto& blocks) { blocks->clear(); }, std::move(blocks_));
+      loop_slice::leave_to_a_worker([](auto& blocks) { blocks->clear(); }, std::move(blocks_));
   }
   gathered(const gathered&) = delete;
   gathered& operator=(const gathered&) = delete;
@@ -48,9 +48,9 @@ public:
     std::string all = std::move(whole_);
     size_bytes_ = 0;
     for (; !blocks_->empty(); blocks_->pop_front()) {
-      if (turn::is_over()) co_await turn::give_way();
+      if (loop_slice::is_over()) co_await loop_slice::yield();
       all.append(blocks_->front());
-      turn::spend(blocks_->front().size());
+      loop_slice::spend(blocks_->front().size());
     }
     co_return all;
   }

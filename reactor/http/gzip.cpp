@@ -1,9 +1,9 @@
 #include "reactor/http/gzip.hpp"
 
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/inflate.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/secret.hpp"
-#include "reactor/turn.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,7 +64,7 @@ public:
     ended_ = got.now == inflation::state::ended;
     more_ = !ended_ && n == out.size();
     rest_.remove_prefix(got.read);
-    turn::spend(n);
+    loop_slice::spend(n);
     empty_ += got.read;
     empty_ -= std::min(empty_, 2 * n);
     if (empty_ > most_empty_bytes)
@@ -91,14 +91,14 @@ public:
 
   const response_head& head() const noexcept override { return from_->head(); }
   steady_time last_byte() const noexcept override { return from_->last_byte(); }
-  void hurry() noexcept override { from_->hurry(); }
+  void wake_reader() noexcept override { from_->wake_reader(); }
 
   using exchange::read;
-  awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds lull) override {
+  awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds pause) override {
     for (;;) {
       if (failed_) co_return *failed_;
       // A few bytes may be much text, or much work for none.
-      if (turn::is_over()) co_await turn::give_way();
+      if (loop_slice::is_over()) co_await loop_slice::yield();
       if (!inflater_.hungry()) {
         auto text = inflater_.next();
         if (!text) co_return failed(text.error());
@@ -106,7 +106,7 @@ public:
         continue;
       }
       if (complete_) co_return std::string_view();
-      auto piece = co_await from_->read(idle, lull);
+      auto piece = co_await from_->read(idle, pause);
       if (!piece) co_return piece.error();
       complete_ = piece->empty();
       if (complete_ && !inflater_.ended()) co_return failed(not_gzip("it ends too soon"));

@@ -2,9 +2,9 @@
 
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/error.hpp>
@@ -162,14 +162,14 @@ private:
     if (broken_) co_return make_fault(errc::closed, "answer " + peer(), "the client is gone");
     broken_ = true;  // and stays so when this is cancelled half way
     reactor::stream& s = c_.w.stream();
-    const std::size_t sent = turn::is_over() ? 0 : s.try_write(bytes);
-    turn::spend(sent);
+    const std::size_t sent = loop_slice::is_over() ? 0 : s.try_write(bytes);
+    loop_slice::spend(sent);
     if (sent < bytes.size()) {
       s.expire_at(c_.loop_.now() + c_.options.write_timeout);
       c_.place->wait_for(waits_for::client, c_.loop_.now());
       auto written = co_await s.write_all(std::span<const char>(bytes).subspan(sent));
       if (!written) co_return written;
-      c_.place->wait_for(waits_for::nobody, c_.loop_.now());
+      c_.place->wait_for(waits_for::handler, c_.loop_.now());
       s.expire_at(never);
     }
     broken_ = false;
@@ -358,7 +358,7 @@ awaitable<void> connection::handle_one(request r, share) {
 }
 
 /// Notices that the client went away while the handler waits. A next request that comes early is
-/// kept; once it fills the window, nobody looks any more until the handler ends.
+/// kept; once it fills the window, there are no more looks until the handler ends.
 awaitable<void> connection::watch(share) {
   for (;;) {
     auto more = co_await fill();
@@ -380,7 +380,7 @@ awaitable<void> connection::watch(share) {
 /// Runs the handler. True when another request may follow.
 awaitable<bool> connection::answer(request r) {
   w.stream().expire_at(never);
-  place->wait_for(waits_for::nobody, loop_.now());
+  place->wait_for(waits_for::handler, loop_.now());
   handled.reset();
   handler_task =
       tasks.start("request", handle_one(std::move(r), share(shared_from_this(), handled)));

@@ -21,7 +21,7 @@ public:
   enum class waits_for {
     request,  // nothing of the next one is here
     client,   // to send the rest of it, or to read its answer
-    nobody,   // the request is being answered
+    handler,  // the request is being answered
   };
   connection_place(steady_time now, stream& s, std::function<void()> on_waiting)
       : since_(now), stream_(&s), on_waiting_(std::move(on_waiting)) {}
@@ -30,14 +30,14 @@ public:
   void wait_for(waits_for what, steady_time now) {
     what_ = what;
     since_ = now;
-    if (what != waits_for::nobody && on_waiting_) on_waiting_();
+    if (what != waits_for::handler && on_waiting_) on_waiting_();
   }
   void replace(stream& s) noexcept { stream_ = &s; }
-  bool can_leave() const noexcept { return what_ != waits_for::nobody && !leaving_; }
+  bool can_leave() const noexcept { return what_ != waits_for::handler && !leaving_; }
   /// Before, its bytes may be under way.
   steady_time can_leave_at() const noexcept { return since_ + 250ms; }
   bool leaving() const noexcept { return leaving_; }
-  /// Who leaves first. Somebody in the middle of a request counts as a second younger than somebody
+  /// Which leaves first. One in the middle of a request counts as a second younger than one
   /// who is silent.
   steady_time rank() const noexcept { return what_ == waits_for::request ? since_ : since_ + 1s; }
   void leave() noexcept {

@@ -1,7 +1,7 @@
 #include "reactor/http/wire.hpp"
 
+#include "reactor/loop_slice.hpp"
 #include "reactor/per_thread.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -112,7 +112,7 @@ struct wire_parser::typed final : wire_parser::impl, bhttp::basic_parser<is_requ
       ec = bhttp::error::bad_transfer_encoding;
       return;
     }
-    if (in_trailer_) return;  // nobody here has a use for them
+    if (in_trailer_) return;  // not used here
     head.fields.add(std::string(view(name)), std::string(view(value)));
   }
   void on_header_impl(error_code&) override {
@@ -324,8 +324,8 @@ result<std::optional<std::size_t>> wire::try_fill() {
 }
 
 std::size_t wire::try_write(std::string_view bytes) {
-  const std::size_t sent = turn::is_over() ? 0 : stream_->try_write(bytes);
-  turn::spend(sent);
+  const std::size_t sent = loop_slice::is_over() ? 0 : stream_->try_write(bytes);
+  loop_slice::spend(sent);
   return sent;
 }
 

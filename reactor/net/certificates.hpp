@@ -20,7 +20,7 @@ struct certificate_request {
   wall_time not_before{}, not_after{};
 };
 
-/// A self-signed authority with a new P-256 key, for servers that nobody else gives a certificate.
+/// A self-signed authority with a new P-256 key, for servers that have no certificate of their own.
 result<certified_key> make_authority(std::string_view common_name, wall_time not_before,
                                      wall_time not_after);
 /// A certificate with a new P-256 key, signed by `authority`, good for servers and clients.

@@ -18,14 +18,14 @@ namespace reactor {
 class loop;
 class waiters;
 
-/// Whose turn it is among those that wait: the peers one after the other, and of one peer whoever
-/// came first. So a peer for which many wait delays each other peer by one of them.
+/// Whose turn it is among those that wait: the peers one after the other, and of one peer the
+/// caller that came first. So a peer for which many wait delays each other peer by one of them.
 class fair_turns {
 public:
   using peer = const void*;
   using ticket = std::uint64_t;
 
-  /// Waits from now on; a peer for which nobody waited is the last in turn.
+  /// Waits from now on; a peer for which none waited is the last in turn.
   ticket join(peer of);
   /// Waits no longer. Does nothing for a ticket that had its turn.
   void leave(peer of, ticket which);

@@ -2,7 +2,7 @@
 
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/error.hpp>
@@ -135,7 +135,7 @@ struct connection : std::enable_shared_from_this<connection> {
   void arm(side from) {
     direction& d = sent_by[from];
     if (d.timer != 0 || d.under_way.empty() || host_->how == memory_network::reach::stalled) return;
-    // Small enough to be kept without an allocation; whoever destroys this disarms it.
+    // Small enough to be kept without an allocation; destroying this disarms it.
     d.timer = loop_.timers().arm(d.under_way.front().when, [this, from] {
       const auto alive = shared_from_this();
       sent_by[from].timer = 0;
@@ -159,7 +159,7 @@ struct connection : std::enable_shared_from_this<connection> {
       if (faults.cut_chance > 0 && loop_.random().fraction() < faults.cut_chance) return cut();
       if (p.what == direction::piece::kind::end) {
         d.ended = true;
-      } else if (closed[other(from)]) {  // nobody there: the answer to the bytes is a reset
+      } else if (closed[other(from)]) {  // no reader: the answer to the bytes is a reset
         fail(from, asio::error::connection_reset, asio::error::broken_pipe);
         return;
       } else if (d.ready.empty()) {
@@ -226,7 +226,7 @@ public:
 
   awaitable<result<std::size_t>> read_some(std::span<char> into) override {
     for (;;) {
-      if (turn::is_over()) co_await turn::give_way();
+      if (loop_slice::is_over()) co_await loop_slice::yield();
       auto read = try_read(into);
       if (!read) co_return read.error();
       if (*read) co_return **read;
@@ -235,7 +235,7 @@ public:
   }
 
   awaitable<result<void>> wait_readable() override {
-    if (turn::is_over()) co_await turn::give_way();
+    if (loop_slice::is_over()) co_await loop_slice::yield();
     for (;;) {
       if (auto code = not_usable()) co_return make_fault(code, "read from " + peer_);
       const direction& d = incoming();
@@ -247,7 +247,7 @@ public:
 
   result<std::optional<std::size_t>> try_read(std::span<char> into) override {
     if (auto code = not_usable()) return make_fault(code, "read from " + peer_);
-    if (turn::is_over()) return std::optional<std::size_t>();
+    if (loop_slice::is_over()) return std::optional<std::size_t>();
     direction& d = incoming();
     if (const std::size_t n = std::min(into.size(), d.ready.size() - d.read_bytes); n > 0) {
       d.ready.copy(into.data(), n, d.read_bytes);
@@ -261,7 +261,7 @@ public:
           d.ready.clear();
       }
       d.writable.wake_all();
-      turn::spend(n);
+      loop_slice::spend(n);
       return std::optional<std::size_t>(n);
     }
     if (d.ended) return std::optional<std::size_t>(0);

@@ -25,7 +25,7 @@ public:
 
 private:
   friend class read_window;
-  /// Ciphertext tells nobody anything.
+  /// Ciphertext holds no secret.
   void forget(std::size_t begin, std::size_t end) noexcept {
     if (content_ == content::text) wipe(bytes_.get() + begin, end - begin);
   }
@@ -64,7 +64,7 @@ public:
   /// the unconsumed bytes fill the buffer.
   std::span<char> prepare() {
     if (!holds()) {
-      if (buffer_.holder_) buffer_.holder_->give_way();
+      if (buffer_.holder_) buffer_.holder_->yield();
       end_ = kept_.copy(buffer_.bytes_.get(), kept_.size() - begin_, begin_);
       begin_ = 0;
       wiped_string().swap(kept_);
@@ -83,7 +83,7 @@ public:
 
 private:
   bool holds() const noexcept { return buffer_.holder_ == this; }
-  void give_way() {
+  void yield() {
     kept_ = data();
     let_go();
     begin_ = end_ = 0;

@@ -2,9 +2,9 @@
 
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/net/metadata_address.hpp"
 #include "reactor/system/file_limit.hpp"
-#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -90,19 +90,19 @@ public:
     if (auto code = not_usable()) co_return failed(code, "read from ");
     auto [code] = co_await socket_.async_wait(tcp_socket::wait_read, token);
     if (code) co_return failed(code, "read from ");
-    if (!turn::begins_for(peer_allowance_)) co_await turn::give_way();
+    if (!loop_slice::charge(peer_allowance_)) co_await loop_slice::yield();
     co_return result<void>();
   }
 
   result<std::optional<std::size_t>> try_read(std::span<char> into) override {
     if (auto code = not_usable()) return failed(code, "read from ");
-    // Whoever wants more waits for it like for anything else, which lets the others run.
-    if (turn::is_over() || is_drained()) return std::optional<std::size_t>();
+    // A reader that wants more waits for it like for anything else, which lets the others run.
+    if (loop_slice::is_over() || is_drained()) return std::optional<std::size_t>();
     for (;;) {
       const ssize_t n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
       if (n >= 0) {
-        if (n > 0 && static_cast<std::size_t>(n) < into.size()) drained_in_ = turn::number();
-        turn::spend(static_cast<std::size_t>(n));
+        if (n > 0 && static_cast<std::size_t>(n) < into.size()) drained_in_ = loop_slice::number();
+        loop_slice::spend(static_cast<std::size_t>(n));
         return std::optional<std::size_t>(static_cast<std::size_t>(n));
       }
       if (errno == EINTR) continue;
@@ -145,9 +145,9 @@ public:
 private:
   /// How much of it the kernel is handed at once: it would copy megabytes in one call.
   static std::size_t piece(std::span<const char> bytes) noexcept {
-    return std::min(bytes.size(), turn::most_bytes);
+    return std::min(bytes.size(), loop_slice::most_bytes);
   }
-  bool is_drained() const noexcept { return drained_in_ && drained_in_ == turn::number(); }
+  bool is_drained() const noexcept { return drained_in_ && drained_in_ == loop_slice::number(); }
   void cancel() {
     error_code ignored;
     socket_.cancel(ignored);
@@ -248,7 +248,7 @@ result<address_list> look_up(const std::string& host) {
   ::freeaddrinfo(found);
   if (addresses.empty())
     return make_fault(errc::not_found, "resolve " + host, "the name has no address");
-  // A name is somebody else's word; who means such an address writes it.
+  // A name is foreign text; a caller that means such an address writes it.
   std::erase_if(addresses, is_metadata_address);
   if (addresses.empty())
     return make_fault(errc::refused, "resolve " + host,

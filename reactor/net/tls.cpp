@@ -3,10 +3,10 @@
 #include "reactor/net/tls.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/net/read_window.hpp"
 #include "reactor/net/tls_context.hpp"
 #include "reactor/per_thread.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/asio/error.hpp>
 #include <openssl/err.h>
@@ -84,6 +84,8 @@ struct resumption_access {
 
 namespace {
 
+/// Members  more than twenty: the two directions of one stream, each of which may wait, end or fail
+///          by itself.
 class openssl_stream final : public tls_stream {
 public:
   enum class role { client, server };
@@ -147,7 +149,7 @@ public:
         co_return result<void>();
       }
       if (std::exchange(paused_, false)) {
-        co_await turn::give_way();
+        co_await loop_slice::yield();
         continue;
       }
       auto readable = co_await inner_->wait_readable();
@@ -169,8 +171,8 @@ public:
   awaitable<result<void>> wait_readable() override {
     if (std::exchange(paused_, false)) return after_the_others();
     if (!wants_more_ || failed_) return at_once();
-    // Ahead of time, so that an idle stream needs no coroutine of its own; whoever reads before
-    // looks once for nothing.
+    // Ahead of time, so that an idle stream needs no coroutine of its own; a caller that reads
+    // before looks once for nothing.
     drained_ = false;
     return inner_->wait_readable();
   }
@@ -248,7 +250,7 @@ public:
   }
 
   /// The peer's certificates are here. What their keys would cost is looked at before any of them
-  /// is used, who they are for only where somebody asks.
+  /// is used, who they are for only where that is asked for.
   int shown(X509_STORE_CTX* store) {
     const STACK_OF(X509)* all = X509_STORE_CTX_get0_untrusted(store);
     if (sk_X509_num(all) > most_shown_certificates) {
@@ -309,7 +311,7 @@ private:
 
   static awaitable<result<void>> at_once() { co_return result<void>(); }
   static awaitable<result<void>> after_the_others() {
-    co_await turn::give_way();
+    co_await loop_slice::yield();
     co_return result<void>();
   }
 
@@ -352,8 +354,8 @@ private:
   /// Sends what OpenSSL has put out. Nothing of it is lost when reading adds more meanwhile.
   awaitable<result<void>> flush() {
     std::string sending = std::exchange(out_, {});
-    const std::size_t sent = turn::is_over() ? 0 : inner_->try_write(sending);
-    turn::spend(sent);
+    const std::size_t sent = loop_slice::is_over() ? 0 : inner_->try_write(sending);
+    loop_slice::spend(sent);
     if (sent < sending.size()) {
       writing_ = true;  // and stays so when this is cancelled: what follows would not be understood
       auto written = co_await inner_->write_all(std::span<const char>(sending).subspan(sent));
@@ -396,7 +398,7 @@ private:
   int take(BIO* bio, char* into, int n) {
     BIO_clear_retry_flags(bio);
     // A record costs what it costs, also one without data: between two of them others may run.
-    if (turn::is_over()) {
+    if (loop_slice::is_over()) {
       paused_ = true;
       BIO_set_retry_read(bio);
       return -1;
@@ -450,7 +452,7 @@ private:
   wall_time verified_;                                 // when the peer's certificate was looked at
   std::unique_ptr<fault> transport_failure_, failed_;  // rarely there, so kept outside
   unsigned offered_sessions_ = 0;
-  bool name_expected_ = true;  // by whoever verifies; of a client
+  bool name_expected_ = true;  // by the side that verifies; of a client
   bool trying_ = false;        // to resume
   bool established_ = false;
   bool closed_ = false;

@@ -14,7 +14,7 @@ namespace reactor {
 
 class loop;
 
-/// How the peer proves who it is and how we do. PEM texts, not paths: whoever knows the files
+/// How the peer proves who it is and how we do. PEM texts, not paths: the code that knows the files
 /// re-reads them.
 struct tls_settings {
   std::string ca_pem;           // empty = the system's trust store

@@ -99,7 +99,7 @@ bio_ptr pem_reader(std::string_view pem);
 /// Empties OpenSSL's error queue; the sentence is that of the last, most specific entry.
 std::string drain_openssl_errors();
 
-/// A sentence about why `certificate` was not accepted: who it is for, by whom, until when.
+/// A sentence about why `certificate` was not accepted: who it is for, who signed it, until when.
 std::string verification_sentence(int why, X509* certificate, std::string_view wanted_name);
 /// "CN" of the subject, else its whole text.
 std::string subject_name(X509* certificate);

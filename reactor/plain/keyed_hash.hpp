@@ -6,7 +6,7 @@
 namespace reactor {
 
 /// What the hashes of one process are keyed with: drawn from the kernel at the first use, so that
-/// nobody outside can make texts that collide.
+/// no outsider can make texts that collide.
 struct hash_key {
   std::uint64_t low = 0, high = 0;
 };

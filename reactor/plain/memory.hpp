@@ -6,7 +6,7 @@
 namespace reactor {
 
 /// From now on memory that is not there ends the process with one sentence on standard error and
-/// exit code 1, wherever it was asked for: by operator new, by Asio, by OpenSSL. The API servers
+/// exit code 1, for every caller: by operator new, by Asio, by OpenSSL. The API servers
 /// hold everything that matters, so that costs the time of a start, while going on would mean that
 /// every line between here and main() may be left half done (docs/adr/0005). Call it first in
 /// main(): OpenSSL takes its allocator only before it has used one.
@@ -26,7 +26,7 @@ public:
   static int& depth() noexcept;
 };
 
-/// Runs `f`, a plain function whose allocations are as large as somebody else likes: an answer's
+/// Runs `f`, a plain function whose allocations are as large as a peer likes: an answer's
 /// body, text that unpacks to more. False when there was not enough memory; what `f` has changed by
 /// then is for the caller to throw away.
 template <class F>

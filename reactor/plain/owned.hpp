@@ -124,7 +124,7 @@ private:
 template <class S>
 struct is_owned<carried<S>> : std::true_type {};
 
-/// A value that no rule sees to be owned, with the word of whoever wrote it that it is not used
+/// A value that no rule sees to be owned, with the word of its author that it is not used
 /// after its time. A test knows each place. Name it before awaiting.
 template <class T>
 struct vouched {

@@ -10,7 +10,7 @@ namespace reactor {
 // C1), bytes that are not UTF-8 (a terminal in another mode takes 0x9b for a control), what turns
 // or hides other characters (bidirectional controls, zero-width and filler characters, tags),
 // separators of lines and noncharacters, and more than eight marks on one character. It is shown as
-// an escape ("\u001b", "\x9b"), so that a person sees that somebody tried. Each function leaves its
+// an escape ("\u001b", "\x9b"), so that a person sees the attempt. Each function leaves its
 // own result as it is.
 
 /// One line: line ends and tabs become a blank. Longer than `limit_bytes`: cut on a character,

@@ -9,7 +9,7 @@
 
 namespace reactor {
 
-/// Overwrites memory that nobody will read, which a compiler would otherwise leave out.
+/// Overwrites memory that will not be read, which a compiler would otherwise leave out.
 inline void wipe(void* at, std::size_t n) noexcept {
   if (n == 0) return;
   std::memset(at, 0, n);
@@ -67,7 +67,7 @@ public:
   /// Views this object.
   const std::string& reveal() const noexcept { return text_; }
   bool empty() const noexcept { return text_.empty(); }
-  /// Takes the same time wherever the first difference is.
+  /// Takes the same time whatever the place of the first difference.
   friend bool operator==(const secret& a, const secret& b) noexcept {
     return equal(a.text_, b.text_);
   }

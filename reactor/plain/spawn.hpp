@@ -18,11 +18,11 @@ struct spawn_request {
   std::string folder;                                   // empty = ours
   int program = -1;       // an open file to execute instead of argv[0]; the child has it as 3
   bool terminal = false;  // standard input is a terminal, and the child's group gets it
-  int in = -1;                                          // -1 = /dev/null
+  int in = -1;            // -1 = /dev/null
   int out = -1, err = -1;
 };
 
-/// Returns the child's id; whoever starts it waits for it. Does not wait for anything itself, and
+/// Returns the child's id; the caller waits for it. Does not wait for anything itself, and
 /// knows no loop.
 /// Errors   the system's, also for a program that is not there or cannot be run.
 result<pid_t> spawn(spawn_request r);

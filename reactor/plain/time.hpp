@@ -11,7 +11,7 @@ namespace reactor {
 using namespace std::chrono_literals;
 
 using nanoseconds = std::chrono::nanoseconds;
-/// For waiting and measuring. Under simulation both clocks are virtual; nobody outside reactor/
+/// For waiting and measuring. Under simulation both clocks are virtual; no code outside reactor/
 /// reads the machine's.
 using steady_time = std::chrono::time_point<std::chrono::steady_clock, nanoseconds>;
 /// For what people and other machines read. May jump.
@@ -20,8 +20,8 @@ using wall_time = std::chrono::time_point<std::chrono::system_clock, nanoseconds
 /// A deadline that never comes.
 inline constexpr steady_time never = steady_time::max();
 /// Stands for Go's zero time, "0001-01-01T00:00:00Z", which is how an unset time may be written; a
-/// wall_time does not reach back that far. This is 1800-01-01, and a nanosecond that nobody writes,
-/// so that differences to it do not overflow.
+/// wall_time does not reach back that far. This is 1800-01-01, and a nanosecond that is never
+/// written, so that differences to it do not overflow.
 inline constexpr wall_time zero_time{std::chrono::seconds(-5'364'662'400) + nanoseconds(1)};
 
 /// RFC 3339 in UTC with whole seconds ("2026-11-21T10:00:00Z"), as Kubernetes writes metav1.Time.

@@ -4,10 +4,10 @@
 
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/spawn.hpp"
 #include "reactor/system/descriptor.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
@@ -162,8 +162,8 @@ public:
       auto [code, done] = co_await to_.async_write_some(asio::buffer(bytes.data(), n), token);
       if (code) co_return code;
       bytes = bytes.subspan(done);
-      turn::spend(done);
-      if (turn::is_over()) co_await turn::give_way();
+      loop_slice::spend(done);
+      if (loop_slice::is_over()) co_await loop_slice::yield();
     }
     co_return error_code();
   }
@@ -176,8 +176,8 @@ public:
       auto [code, done] = co_await from_.async_read_some(asio::buffer(piece.data(), n), token);
       if (code) co_return code;
       into.append(piece, 0, done);
-      turn::spend(done);
-      if (turn::is_over()) co_await turn::give_way();
+      loop_slice::spend(done);
+      if (loop_slice::is_over()) co_await loop_slice::yield();
     }
     co_return error_code();
   }

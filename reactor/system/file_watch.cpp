@@ -28,7 +28,7 @@ constexpr std::uint32_t interesting = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN
                                       IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF |
                                       IN_MOVE_SELF;
 
-/// FNV-1a, enough to tell two states apart that nobody made collide.
+/// FNV-1a, enough to tell two states apart that were not made to collide.
 class fingerprint {
 public:
   void add(std::string_view text) {
@@ -237,7 +237,7 @@ awaitable<void> changed_in(loop& l, std::vector<std::string> folders, nanosecond
     if (differs()) co_return;
     const int inotify = watched.release();
     co_await wait_for_hint(l, inotify, poll, poll);
-    co_await l.sleep_for(least_pause);  // somebody may change it all the time
+    co_await l.sleep_for(least_pause);  // it may change all the time
   }
 }
 

@@ -19,7 +19,7 @@ class loop;
 /// regular file; the system's.
 result<std::string> load_file(const std::string& path, std::size_t limit_bytes);
 
-/// The same for what nobody else may see: no copy of it stays behind.
+/// The same for what no other may see: no copy of it stays behind.
 result<secret> load_secret(const std::string& path, std::size_t limit_bytes);
 
 /// Replaces the file in one step: a reader sees the old bytes or the new ones, and a failure (disk

@@ -132,12 +132,9 @@ public:
     e.status = WIFEXITED(status_) ? WEXITSTATUS(status_) : 0;
     e.signal = WIFSIGNALED(status_) ? WTERMSIG(status_) : 0;
     e.out = std::move(out_.bytes);
-    if (err_.bytes.size() > err_limit_bytes_) {
+    if (err_.bytes.size() > err_limit_bytes_)
       err_.bytes.erase(0, err_.bytes.size() - err_limit_bytes_);
-      err_.cut = true;
-    }
     e.err = std::move(err_.bytes);
-    e.err_cut = err_.cut;
     return e;
   }
 
@@ -149,7 +146,6 @@ private:
     std::string bytes = {};
     std::array<char, 4096> piece = {};
     bool open = true;
-    bool cut = false;
   };
 
   void read(output& o) {
@@ -178,7 +174,6 @@ private:
       if (o.bytes.size() <= 2 * err_limit_bytes_ + piece.size()) return;
       // seldom, so that it costs little per byte
       o.bytes.erase(0, o.bytes.size() - err_limit_bytes_);
-      o.cut = true;
     }
   }
 
@@ -289,7 +284,7 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
   const auto spawned = spawn(std::move(r));
   if (!spawned) return failed(spawned.error().code);
   const pid_t pid = *spawned;
-  // Nobody else waits for our children, so the number cannot have been given to another process
+  // No other code waits for our children, so the number cannot have been given to another process
   // yet.
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) {

@@ -45,7 +45,6 @@ struct process_exit {
   int status = 0;  // exit status; meaningless when a signal ended it
   int signal = 0;  // 0 = it ended by itself
   std::string out, err;
-  bool err_cut = false;  // bytes are missing at the beginning of err
   nanoseconds took{0};
   bool succeeded() const noexcept { return status == 0 && signal == 0; }
   /// "exit status 1", "killed by signal 9"

@@ -16,8 +16,8 @@ namespace reactor {
 
 /// The files of another root, such as those of the host that a container sees at /proc/1/root.
 /// Links    absolute ones, relative ones and ".." stay inside, as they do for that root's own
-///          processes: whoever can write there does not choose a file of ours. openat2(2), which
-///          Linux has since 5.6.
+///          processes: a program that can write there does not choose a file of ours. openat2(2),
+///          which Linux has since 5.6.
 /// Paths    absolute, as that root's processes name them; faults name them below our view of it.
 /// Blocks   for workers.
 class rooted_files {

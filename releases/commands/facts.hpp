@@ -34,7 +34,7 @@ struct fact_settings {
   std::vector<range> ranges;
   std::map<std::string, std::string> revisions;  // by project, where its clone is read
   /// Who is told how many of a repository's tags were asked for, before each; `of` them in all.
-  /// Empty: nobody.
+  /// Empty: none.
   using told = std::function<void(std::size_t done, std::size_t of)>;
   std::function<told(const std::string& repository)> asks = {};
   /// What was known before: the digest of an image by "name:tag", the commit of a tag by "PROJECT

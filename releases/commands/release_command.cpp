@@ -253,17 +253,17 @@ reactor::awaitable<result<void>> release_work::check() {
 
 reactor::awaitable<result<void>> release_work::follow() {
   packs_.on_event = [](const policies::pack_event& e) { complain(e.message()); };
-  reactor::event nobody_reads(loop_);
+  reactor::event reader_left(loop_);
   release_follower follower(loop_, packs_, what_to_check(), arguments_.policies,
                             [&](const result<check_outcome>& outcome) {
                               if (!outcome) {
                                 complain(outcome.error().message());
                               } else if (!show_check(*outcome)) {
-                                nobody_reads.set();
+                                reader_left.set();
                               }
                             });
   follower.start();
-  co_await nobody_reads.wait();
+  co_await reader_left.wait();
   co_await follower.stop();
   exit_code = failure;
   co_return result<void>();

@@ -178,6 +178,31 @@ reactor::awaitable<result<void>> release_work::add_image(std::shared_ptr<const d
   co_return result<void>();
 }
 
+listed_object release_work::row_of(const needed_image& one) const {
+  json::array releases;
+  page names;
+  for (const std::string& name : one.releases) {
+    names += (releases.empty() ? page() : page(", ")) + name;
+    releases.emplace_back(name);
+  }
+  // One without an image stands as the Release that has none.
+  const bool has_image = !one.image.empty();
+  listed_object o{.kind = has_image ? "image" : "release",
+                  .cluster = {},
+                  .ns = {},
+                  .name = has_image ? one.image : one.releases.front()};
+  o.cells = {has_image ? page(one.image) : page("none: ") + one.why_none,
+             !catalogue_ ? page("?")
+             : one.built ? page("yes")
+                         : page("no"),
+             names};
+  o.body = {{"release", one.releases.front()}, {"image", one.image}};
+  o.body["releases"] = std::move(releases);
+  if (!one.why_none.empty()) o.body["why"] = one.why_none;
+  if (catalogue_) o.body["built"] = one.built;
+  return o;
+}
+
 reactor::awaitable<result<void>> release_work::images() {
   if (arguments_.missing && !catalogue_)
     co_return make_fault(errc::refused, "release images --missing",
@@ -215,29 +240,7 @@ reactor::awaitable<result<void>> release_work::images() {
   bool all_there = true;
   for (const needed_image& one : all) {
     all_there = all_there && one.built;
-    if (arguments_.missing && one.built) continue;
-    json::array releases;
-    page names;
-    for (const std::string& name : one.releases) {
-      names += (releases.empty() ? page() : page(", ")) + name;
-      releases.emplace_back(name);
-    }
-    // One without an image stands as the Release that has none.
-    const bool has_image = !one.image.empty();
-    listed_object o{.kind = has_image ? "image" : "release",
-                    .cluster = {},
-                    .ns = {},
-                    .name = has_image ? one.image : one.releases.front()};
-    o.cells = {has_image ? page(one.image) : page("none: ") + one.why_none,
-               !catalogue_ ? page("?")
-               : one.built ? page("yes")
-                           : page("no"),
-               names};
-    o.body = {{"release", one.releases.front()}, {"image", one.image}};
-    o.body["releases"] = std::move(releases);
-    if (!one.why_none.empty()) o.body["why"] = one.why_none;
-    if (catalogue_) o.body["built"] = one.built;
-    rows.add(std::move(o));
+    if (!arguments_.missing || !one.built) rows.add(row_of(one));
   }
   exit_code = arguments_.missing && !all_there ? denied : success;
   co_return print_list(std::move(rows), "images", {}, {});

@@ -56,7 +56,7 @@ private:
   check_settings what_to_check() const;
   bool show_check(const check_outcome& outcome);
   reactor::awaitable<result<void>> check();
-  /// Until somebody ends it, or nobody reads on.
+  /// Until it is stopped, or its output is not read any more.
   reactor::awaitable<result<void>> follow();
   /// What a file beside the Releases says; nothing where there is none.
   template <class T>
@@ -73,6 +73,7 @@ private:
   reactor::awaitable<result<std::string>> store(document draft, std::string text, std::string base);
   /// What each offered Release needs, and what the next ones would, and whether it was built.
   reactor::awaitable<result<void>> images();
+  listed_object row_of(const needed_image& one) const;
   reactor::awaitable<result<void>> add_image(std::shared_ptr<const document> release,
                                              std::string shown,               // its name there
                                              std::vector<needed_image>& to);  // borrowed

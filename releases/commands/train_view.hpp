@@ -15,8 +15,8 @@ using namespace app;
 /// Commits are long, and their first digits tell them apart.
 std::string with_short_commits(const std::string& text);
 
-/// Who names whom in a train: a row a holder, a column a project. What does not fit is marked with
-/// what was found of it ("ahead 5"). Nothing where the document pins nothing.
+/// Which project names which in a train: a row a holder, a column a project. What does not fit is
+/// marked with what was found of it ("ahead 5"). Nothing where the document pins nothing.
 page pin_matrix(const policies::value& train,
                 const std::vector<policies::releases::finding>& findings, colours tint);
 /// The same as a list: {holder, project, field, value, is}; `is` is empty where nothing was found

@@ -135,7 +135,7 @@ void answer_reader::each(std::string_view field, const std::function<void(answer
 }
 
 void answer_reader::done() {
-  // Nobody asks for a field twice: as many were there as there are.
+  // No field is asked for twice: as many were there as there are.
   if (wrong_ || object_ == nullptr || present_ == object_->size()) return;
   for (const auto& [key, member] : *object_) {
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;

@@ -19,7 +19,7 @@
 
 namespace policies::releases {
 
-/// One table of an answer. Each field is asked for by name; done() refuses what nobody asked for.
+/// One table of an answer. Each field is asked for by name; done() refuses what was not asked for.
 /// The first thing wrong is kept, and everything after it reads as empty.
 class answer_reader {
 public:

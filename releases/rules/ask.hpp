@@ -34,7 +34,6 @@ reactor::awaitable<reactor::result<Answer>> ask(
   if (!made) co_return made.error();
   if constexpr (requires { answer->pack; }) {
     answer->pack = made->pack;
-    answer->pack_version = made->version;
     answer->cost = made->cost;
   }
   co_return std::move(*answer);

@@ -28,7 +28,7 @@ struct diff_question {
   std::optional<std::vector<std::string>> registered;  // resources of the kustomization.yaml
   std::optional<std::map<std::string, std::string>> app_ranges;  // of Kubernetes, by app
   std::string within;  // "folder": what concerns all of a provider is said by release.folder
-  // what the chart of each of both renders, where somebody rendered it
+  // what the chart of each of both renders, where it was rendered
   std::optional<rendered_chart> rendered_from, rendered_to;
 };
 
@@ -48,7 +48,7 @@ struct request_verdict {
 };
 
 struct diff_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::string provider, version;     // of the Release
   std::string level;                 // of the step: major, minor, patch, prerelease, none
   std::string rolls;                 // yes, chart, no, or - where there are no images

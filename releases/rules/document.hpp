@@ -10,7 +10,7 @@
 
 namespace policies::releases {
 
-/// A field that nobody here knows: kept for whoever does.
+/// A field that is not known here: kept for readers that know it.
 struct unknown_field {
   std::string name, json;
   friend bool operator==(const unknown_field&, const unknown_field&) = default;
@@ -51,7 +51,7 @@ struct document {
 ///          2,000 components or apps, or a text of a field of 4 KiB. `doing` names `file`.
 reactor::result<document> read_document(std::string_view text, std::string file);
 
-/// The document as YAML, with what nobody knows and without what has its default. What it writes,
+/// The document as YAML, with unknown fields and without what has its default. What it writes,
 /// read_document reads back.
 std::string write_document(const document& d);
 

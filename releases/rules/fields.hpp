@@ -16,7 +16,7 @@ namespace policies::releases {
 
 inline constexpr std::size_t longest_field = 4096;
 
-/// Where in a document somebody is: what it is called ("spec.components[etcd]") and the way there
+/// A place in a document: what it is called ("spec.components[etcd]") and the way there
 /// ("spec", "components", "3").
 struct place {
   std::string name;
@@ -70,7 +70,7 @@ private:
   std::string text_, file_, list_name_;
   bool is_list_ = false;
   boost::json::value root_;
-  // the same with each scalar's own text, when somebody asked
+  // the same with each scalar's own text, when asked for
   std::optional<boost::json::value> own_;
 };
 

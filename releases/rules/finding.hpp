@@ -25,7 +25,7 @@ std::string expected_one_of(std::initializer_list<std::string_view> known, std::
 enum class severity { info, warn, error };
 std::string_view to_string(severity s);
 
-/// What a policy found. `blocking` is "approval" on a warning that waits for somebody's consent,
+/// What a policy found. `blocking` is "approval" on a warning that waits for consent,
 /// else empty; an error blocks as it is.
 struct finding {
   std::string id;

@@ -111,7 +111,7 @@ std::int64_t release_instructions(std::size_t entries) {
 result<map_answer> read_map_answer(const value& answer, const map_question& question) {
   auto out = read_answer<map_answer>(answer);
   if (!out) return out;
-  // What is denied has no name that somebody could use all the same.
+  // What is denied has no name that could be used all the same.
   if (out->verdict == decision::deny) {
     out->images.clear();
     return out;

@@ -30,12 +30,12 @@ struct image_tools {
 };
 
 /// `release.map`: what is the OS image of these pools called?
-/// Asked    by `windlass release map`, and wherever an image follows from a Release.
-/// Failure  no image: whoever waits for one keeps what it has.
+/// Asked    by `windlass release map`, and where an image follows from a Release.
+/// Failure  no image: a pool that waits for one keeps what it has.
 struct map_question {
   std::shared_ptr<const document> release;
   std::vector<pool_facts> pools;  // none: one of the provider's default form
-  // the images that were built, where somebody knows
+  // the images that were built, where that is known
   std::optional<std::vector<std::string>> catalogue;
   // providerIntegration's, where a rule reads no Release
   std::map<std::string, std::string> values;
@@ -60,7 +60,7 @@ struct pool_image {
 };
 
 struct map_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::string provider, chart;     // "aws", "7.7.3"
   std::string explained;           // "cluster-aws 7.7.3 in [1.3.3, 8.5.0)"
   std::vector<pool_image> images;  // one a pool, in their order; empty with an error

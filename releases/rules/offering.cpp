@@ -412,13 +412,13 @@ result<std::string> edited_requests(std::string_view original, const pin_edit& e
   if (!done) return cannot("no place was found for it");
 
   // What comes out is read again: it says what was said before, and this.
-  request wish{name, version, {}, {}};
+  request requested_release{name, version, {}, {}};
   std::vector<request_block> expected = before->blocks;
   if (on_top) {
-    expected.insert(expected.begin(), request_block{edit.range, {wish}});
+    expected.insert(expected.begin(), request_block{edit.range, {requested_release}});
   } else {
     auto& requests = expected[which - 1].requests;
-    requests.insert(requests.begin(), wish);
+    requests.insert(requests.begin(), requested_release);
   }
   auto after = read_requests(out, edit.file);
   if (!after || !after->problems.empty() ||

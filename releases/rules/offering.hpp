@@ -12,7 +12,7 @@ namespace policies::releases {
 
 /// What every answer has beside its own.
 struct offering_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::vector<finding> findings;
   decision verdict = decision::allow;
   call_cost cost;

@@ -21,13 +21,13 @@ struct readiness_item {
   bool closed = false;
 };
 
-/// Where a draft stands, where it shall go, and who wants to do what with it. Empty: nothing is
+/// Where a draft stands, where it is to go, and who wants to do what with it. Empty: nothing is
 /// asked.
 struct stage_facts {
   std::string is, to;
   std::string action;     // version, pin, refresh
   std::string actor;      // "release-team"
-  double age_hours = -1;  // of the draft; below 0: nobody knows
+  double age_hours = -1;  // of the draft; below 0: not known
 };
 
 /// `release.gate`: may this Release become active?
@@ -41,7 +41,7 @@ struct gate_question {
 reactor::awaitable<reactor::result<diff_answer>> may_pass(
     host& packs, subject s, std::shared_ptr<const gate_question> question);
 
-/// Somebody wants an item at a version; `depends_on` replaces what it had when it is not empty.
+/// A request for an item at a version; `depends_on` replaces what it had when it is not empty.
 struct pick {
   std::string name, version;
   std::vector<std::string> depends_on;
@@ -67,7 +67,7 @@ struct bump_item {
   std::string kind, name, from, to, why;
 };
 struct bump_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::string version;           // of the next Release
   std::vector<bump_item> items;  // components first, each by name
   std::vector<finding> findings;
@@ -98,7 +98,7 @@ struct path_step {
   std::string denied;  // why; only where there is no other way
 };
 struct path_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::vector<path_step> steps;
   std::vector<finding> findings;
   decision verdict = decision::allow;
@@ -111,13 +111,13 @@ reactor::awaitable<reactor::result<path_answer>> find_path(
 /// Failure  all of them, as they are.
 struct lifecycle_question {
   std::vector<std::shared_ptr<const document>> releases;  // of one provider
-  std::optional<std::vector<std::string>> in_use;         // names; nothing: nobody knows
+  std::optional<std::vector<std::string>> in_use;         // names; nothing: not known
 };
 struct lifecycle_row {
   std::string name, state, action, why;  // action: keep, deprecate, archive
 };
 struct lifecycle_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::vector<lifecycle_row> releases;
   std::vector<finding> findings;
   decision verdict = decision::allow;

@@ -36,7 +36,7 @@ struct step_row {
   std::string state;  // done, started, ready, blocked
   std::string why;
   std::vector<std::string> needs;
-  std::string since;           // when it became that, as the facts say it; empty: nobody knows
+  std::string since;           // when it became that, as the facts say it; empty: not known
   std::optional<double> days;  // from then to the document's `now`
   std::vector<step_input> inputs;
   std::string title, owner, pr, approval, evidence;  // as the document or the table says
@@ -67,14 +67,14 @@ struct match_row {
 
 /// What a policy says of a train; each hook fills in its part.
 struct train_answer {
-  std::string pack, pack_version;
+  std::string pack;
   std::vector<check_row> checks;         // check, plan
   std::vector<step_row> steps;           // plan: in the order of the table
   std::vector<std::string> void_suites;  // plan: no longer count
   std::vector<std::string> order;        // plan: projects, each behind those it depends on
   std::vector<edge_row> edges;           // plan
   std::string next;           // plan: the release of the bundle that the next train may ride on
-  std::string earliest;       // plan: the day from which it may; empty: nobody knows
+  std::string earliest;       // plan: the day from which it may; empty: not known
   std::vector<retag> retags;  // promote
   std::vector<index_row> indexes;  // promote: over what has its new name then
   std::string retest;              // promote: skipped, required

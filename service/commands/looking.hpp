@@ -22,7 +22,7 @@ struct command_output {
 /// The process's own.
 command_output standard_output();
 
-/// As whom the server knows this command; empty where it does not say.
+/// The user that the server takes this command for; empty where it does not say.
 reactor::awaitable<std::string> user_of(k8s::client& api);  // borrowed
 
 /// Starts the service, awaits what `body` returns, which is the exit code, and stops the service;

@@ -32,7 +32,7 @@ constexpr reactor::nanoseconds look_again = std::chrono::seconds(1);
 struct overview_run {
   reactor::loop& loop;
   service& windlass;
-  service* in_force;  // with the policies in force; null: nobody asked for a comparison
+  service* in_force;  // with the policies in force; null: no comparison was asked for
   const overview_arguments& arguments;
   reactor::event& stop;
   std::string home_ns = {};  // of the fleet's Secrets

@@ -68,17 +68,31 @@ reactor::awaitable<void> serve(running& r) {
   r.loop.stop();
 }
 
-int run_command(const run_arguments& a, const invocation& i) {
-  if (a.plan) {
-    overview_arguments look;
-    look.fleet = a.fleet;
-    // As of `plan`: what clusters say of themselves is in what is printed.
-    if (look.fleet.log_level == run_arguments().fleet.log_level) look.fleet.log_level = "error";
-    look.what = overview_arguments::command::plan;
-    look.list.output.format = output_format::json;
-    look.fleet.service_setups.clear();  // registries are not asked
-    return overview_command(look, i);
+/// --plan
+int show_plan(const run_arguments& a, const invocation& i) {
+  overview_arguments look;
+  look.fleet = a.fleet;
+  // As of `plan`: what clusters say of themselves is in what is printed.
+  if (look.fleet.log_level == run_arguments().fleet.log_level) look.fleet.log_level = "error";
+  look.what = overview_arguments::command::plan;
+  look.list.output.format = output_format::json;
+  look.fleet.service_setups.clear();  // registries are not asked
+  return overview_command(look, i);
+}
+
+/// "name=value (origin)" of each setting.
+std::string all_settings(const invocation& i) {
+  std::string all;
+  for (const setting& s : i.settings()) {
+    const std::string one =
+        s.name + "=" + (s.value.empty() ? "\"\"" : s.value) + " (" + s.origin + ")";
+    all += (all.empty() ? "" : " ") + one;
   }
+  return all;
+}
+
+int run_command(const run_arguments& a, const invocation& i) {
+  if (a.plan) return show_plan(a, i);
   reactor::loop loop;
   auto metrics_at = parse_bind_address(a.metrics_address, "metrics-bind-address");
   if (!metrics_at) return complain(metrics_at.error().message(), wrong_usage);
@@ -107,14 +121,7 @@ int run_command(const run_arguments& a, const invocation& i) {
     return k8s::environment::of_process().variable(name);
   };
   options.pod = {variable("POD_NAMESPACE"), variable("POD_NAME")};
-
-  std::string all;
-  for (const setting& s : i.settings()) {
-    const std::string one =
-        s.name + "=" + (s.value.empty() ? "\"\"" : s.value) + " (" + s.origin + ")";
-    all += (all.empty() ? "" : " ") + one;
-  }
-  log.info("windlass starts", {{"version", WINDLASS_VERSION}, {"settings", all}});
+  log.info("windlass starts", {{"version", WINDLASS_VERSION}, {"settings", all_settings(i)}});
 
   std::set<decltype(units::api::workers)> starts;
   for (const units::api& a : options.apis)

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "app/api/api.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
-#include "app/api/api.hpp"
 
 #include <map>
 #include <string>
@@ -19,7 +19,7 @@ std::string_view build_commit() noexcept;
 /// made.
 std::vector<reactor::metric_kind> metric_tables(const std::vector<units::api>& apis);
 
-/// What the service counts of itself, read anew at each scrape: loop, process, policies, build.
+/// What the service counts of itself, read again at each scrape: loop, process, policies, build.
 class own_metrics {
 public:
   own_metrics(reactor::loop& l, reactor::metrics& into, const policies::host& packs);

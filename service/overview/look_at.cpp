@@ -76,7 +76,8 @@ reactor::awaitable<std::optional<refusal>> until_complete(service& s, reactor::l
   // Look again after each wait: a cluster or an API may be gone.
   for (const units::api& what : s.apis())
     for (std::size_t i = 0; const k8s::engagement* e = engagement_of(s, name, what.name, i); ++i)
-      if (units::part* part = units::part_of(*e)) (void)co_await part->synced(deadline);
+      if (units::cluster_controller* part = units::part_of(*e))
+        (void)co_await part->synced(deadline);
   co_return refused;
 }
 
@@ -97,7 +98,7 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
     for (std::size_t i = 0; rows.empty(); ++i) {
       const k8s::engagement* e = engagement_of(s, name, what.name, i);
       if (!e) break;
-      if (units::part* part = units::part_of(*e)) rows = co_await part->overview();
+      if (units::cluster_controller* part = units::part_of(*e)) rows = co_await part->overview();
     }
     one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
   }

@@ -483,7 +483,7 @@ bool concerns(const units::row_problem& p, const units::unit* unit) {
   return !unit || p.unit.empty() || p.unit == unit->name;
 }
 
-/// Packs whose word holds somebody and that are not among those of whoever looks.
+/// Packs that hold a unit and are not among those of this command.
 std::vector<std::string> packs_elsewhere(const fleet_overview& f) {
   std::set<std::string> said;
   for (const cluster_overview& c : f.clusters)
@@ -590,6 +590,46 @@ page status_text(const fleet_overview& f, extent how, colours tint, std::size_t 
   return text;
 }
 
+namespace {
+
+/// Which units of a row go first, or why none does.
+page first_units(const plan_row& r, const units::words& says, extent how, std::size_t columns) {
+  if (r.is_done()) return page("  nothing to do: every ") + says.unit + " runs the target\n";
+  if (r.units.size() != r.updated || !r.start.empty())
+    return folded(
+        page("  goes first: ") +
+            (r.start.empty() ? page("no unit")
+                             : joined(r.start, how == extent::wide ? r.start.size() : 8)) +
+            "\n",
+        columns, 12);
+  if (r.units.empty()) return r.problems.empty() ? page("  it has no ") + says.unit + "\n" : page();
+  if (r.problems.empty()) return page("  every ") + says.unit + " runs the target\n";
+  if (r.target.empty())
+    return page("  nothing is planned: it is not known what the ") + says.units + " are to run\n";
+  return page("  every ") + says.unit +
+         " runs the last target that is known; what is wrong stands above\n";
+}
+
+/// What the next pass would do with a row.
+page planned_row(const fleet_overview& f, const plan_row& r, const units::words& says, extent how,
+                 colours tint, std::size_t columns) {
+  page text = table_of_problems(r, says, how, tint, columns) + first_units(r, says, how, columns);
+  for (const units::unit& u : r.units)
+    if (const units::detail* step = step_of(u); step && !text_of(*step).empty())
+      text += folded(page("  ") + u.name + ": " + text_of(*step) + "\n", columns, 4);
+  for (const std::string& note : r.notes)
+    text += folded(page("  note: ") + note + "\n", columns, 8);
+  if (const auto takes = how_long_of(f, r))
+    text += folded(page("  note: ") + text_of(*takes, r.steps) + "\n", columns, 8);
+  text += grouped_holds(r.forecast, how, tint, columns);
+  if (how == extent::wide)
+    for (const units::planned_action& p : r.actions)
+      text += page("  would ") + p.action + " " + p.unit + "\n";
+  return text;
+}
+
+}  // namespace
+
 page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t columns) {
   if (how == extent::wide) columns = any_width;
   constexpr std::size_t few = 8;
@@ -616,39 +656,7 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
         if (counted && rests(r)) continue;
         text += page("\n") + c.name + "/" + r.name +
                 (r.target.empty() ? page() : page(" → ") + with_short_digests(r.target)) + "\n" +
-                table_of_problems(r, a.says, how, tint, columns);
-        if (r.is_done()) {
-          text += page("  nothing to do: every ") + a.says.unit + " runs the target\n";
-        } else if (r.units.size() == r.updated && r.start.empty()) {
-          if (!r.units.empty() && r.problems.empty())
-            text += page("  every ") + a.says.unit + " runs the target\n";
-          else if (!r.units.empty() && r.target.empty())
-            text += page("  nothing is planned: it is not known what the ") + a.says.units +
-                    " are to run\n";
-          else if (!r.units.empty())
-            text += page("  every ") + a.says.unit +
-                    " runs the last target that is known; what is wrong stands above\n";
-          else if (r.problems.empty())
-            text += page("  it has no ") + a.says.unit + "\n";
-        } else {
-          text += folded(
-              page("  goes first: ") +
-                  (r.start.empty() ? page("no unit")
-                                   : joined(r.start, how == extent::wide ? r.start.size() : 8)) +
-                  "\n",
-              columns, 12);
-        }
-        for (const units::unit& u : r.units)
-          if (const units::detail* step = step_of(u); step && !text_of(*step).empty())
-            text += folded(page("  ") + u.name + ": " + text_of(*step) + "\n", columns, 4);
-        for (const std::string& note : r.notes)
-          text += folded(page("  note: ") + note + "\n", columns, 8);
-        if (const auto takes = how_long_of(f, r))
-          text += folded(page("  note: ") + text_of(*takes, r.steps) + "\n", columns, 8);
-        text += grouped_holds(r.forecast, how, tint, columns);
-        if (how == extent::wide)
-          for (const units::planned_action& p : r.actions)
-            text += page("  would ") + p.action + " " + p.unit + "\n";
+                planned_row(f, r, a.says, how, tint, columns);
       }
     }
   if (counted && resting > 0 && resting < rows)

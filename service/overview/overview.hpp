@@ -61,7 +61,8 @@ reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::st
 /// looks at them afterwards.
 reactor::awaitable<void> until_answered(service& s, reactor::loop& l, std::string only_cluster,
                                         reactor::steady_time deadline);
-/// Counts anew what the rows of all clusters come to: after some were taken out or looked at again.
+/// Counts again what the rows of all clusters come to: after some were taken out or looked at
+/// again.
 void sum_up(fleet_overview& f);
 
 /// One cluster at this moment, nothing waited for; none when it has left.

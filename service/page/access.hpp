@@ -18,7 +18,7 @@ class entropy;
 namespace web {
 
 /// Whether a request's Host field can be meant for us: an address as such, "localhost", or one of
-/// `names`; the port does not count. A page of somebody else's whose name was made to resolve to
+/// `names`; the port does not count. A foreign page whose name was made to resolve to
 /// our address (DNS rebinding) sends its own.
 bool is_our_host(std::string_view host, const std::vector<std::string>& names);
 /// Whether a Host field is one that no page of a stranger can send: one of the above, a name

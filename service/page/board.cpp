@@ -34,7 +34,7 @@ void board::erase(std::string_view key) {
   --present_;
   touch(key, at->second);
   if (entries_.size() - present_ <= most_gone) return;
-  // The oldest that is gone is forgotten; who has not heard of it begins anew.
+  // The oldest that is gone is forgotten; a reader that has not heard of it begins again.
   for (const auto& [revision, name] : by_revision_) {
     const auto oldest = entries_.find(name);
     if (oldest->second.json) continue;

@@ -22,7 +22,7 @@ namespace web {
 /// Readers  have a cursor and nothing else: who is slow is sent fewer, later changes, each key
 ///          once.
 /// Gone     keys that were erased are told for a while; a reader who was away for longer begins
-///          anew.
+///          again.
 class board {
 public:
   explicit board(reactor::loop& l);
@@ -55,7 +55,7 @@ public:
   std::optional<piece> next(std::uint64_t cursor) const;
   /// False when `deadline` or wake_readers() came first.
   reactor::awaitable<bool> changed(std::uint64_t since, reactor::steady_time deadline);
-  /// Whoever waits for a change looks at once whether it may still read.
+  /// A reader that waits for a change looks at once whether it may still read.
   void wake_readers();
 
   static constexpr std::size_t piece_bytes = 16 * 1024, most_gone = 4'096;

@@ -31,7 +31,7 @@ struct site_options {
 ///               once, with 429. The right one never waits for them.
 /// Content       all of it is ours; what clusters say is JSON, and no answer may run script or
 ///               style that is not a file of ours (Content-Security-Policy), nor be shown in
-///               somebody's frame.
+///               a foreign frame.
 /// Bounds        most_readers streams; a reader takes a piece within 10 s or is dropped, and goes
 ///               on where it was.
 /// Lifetime      loop and board outlive it; co_await stop() before destruction.

@@ -259,7 +259,7 @@ std::uint64_t fleet_page::stamp_of(const k8s::cluster& c) const {
   std::uint64_t h = mixed(static_cast<std::uint64_t>(c.state()), c.says());
   for (const auto& e : c.engagements()) {
     h = mixed(mixed(h, static_cast<std::uint64_t>(e->state())), e->says());
-    if (const units::part* p = units::part_of(*e)) {
+    if (const units::cluster_controller* p = units::part_of(*e)) {
       const auto now = static_cast<std::uint64_t>(loop_.now().time_since_epoch() / uncounted);
       h = mixed(h, p->revision().value_or(now));
     }
@@ -343,7 +343,7 @@ awaitable<void> fleet_page::look_at_one(std::string name) {
     m->stamp = 0;  // it has changed again: the next round will see
     co_return;
   }
-  const attention mine(*this, m);
+  const look_guard mine(*this, m);
   ++overviews_;
   std::optional<cluster_overview> one = co_await overview_now(service_, std::move(name));
   if (!one) co_return;
@@ -590,22 +590,23 @@ void fleet_page::keep(made_document made) {
 }
 
 awaitable<reactor::result<web::site::text>> fleet_page::cluster_document(std::string name) {
-  const std::string nobody = "the fleet has no cluster \"" + reactor::printable(name, 300) + "\"";
+  const std::string not_there =
+      "the fleet has no cluster \"" + reactor::printable(name, 300) + "\"";
   shared_memory m;
   for (;;) {
     const auto known = clusters_.find(name);
-    if (known == clusters_.end()) co_return absent(nobody);
+    if (known == clusters_.end()) co_return absent(not_there);
     // What one reader has asked for, others who look at the same moment get as well.
     if (const web::site::text* made = made_before(name)) co_return *made;
     m = known->second;
     if (!m->busy) break;
     (void)co_await free_.wait();
   }
-  const attention mine(*this, m);
+  const look_guard mine(*this, m);
   auto one = std::make_shared<cluster_overview>();
   {
     std::optional<cluster_overview> seen = co_await overview_now(service_, name);
-    if (!seen) co_return absent(nobody);
+    if (!seen) co_return absent(not_there);
     *one = std::move(*seen);
   }
   co_await show(*one, m);

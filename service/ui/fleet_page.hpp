@@ -30,7 +30,7 @@ void declare_ui(app::flags& f, ui_arguments& to);
 /// What the page shows of a service: a line for each cluster, the fleet and the policies on a
 /// board, the rest when it is opened. All of it comes from the overview that `status` prints.
 /// Cost      a cluster is looked at when something of it changed, others are compared by a few
-///           numbers; seldom while nobody follows, so that the plots of rollouts have their
+///           numbers; seldom while there is no follower, so that the plots of rollouts have their
 ///           beginnings. One that takes long delays no other.
 /// Lifetime  service and board outlive it; nothing of it runs but follow() and document().
 class fleet_page {
@@ -45,8 +45,8 @@ public:
   /// For ever.
   reactor::awaitable<void> follow();
   reactor::awaitable<void> stop();
-  /// Somebody follows from now on.
-  void hurry() { wanted_.wake_all(); }
+  /// There is a follower from now on.
+  void wake() { wanted_.wake_all(); }
   std::function<bool()> is_followed;
   /// Whether a reader had to log in, so that it can log out.
   enum class door { open, asks_token } entered_by = door::open;
@@ -78,7 +78,7 @@ private:
   };
   struct memory {
     std::uint64_t stamp = 0, content = 0, version = 0, round = 0, looks = 0;
-    bool busy = false;  // somebody looks at it
+    bool busy = false;  // a look is under way
     std::string state;
     std::map<std::string, counts> apis;
     std::size_t held = 0;
@@ -86,20 +86,20 @@ private:
   };
 
   using shared_memory = std::shared_ptr<memory>;
-  /// For as long as it lives nobody else looks at the cluster.
-  class attention {
+  /// For as long as it lives no other look at the cluster begins.
+  class look_guard {
   public:
-    attention(fleet_page& page, shared_memory m) : page_(page), of_(std::move(m)) {
+    look_guard(fleet_page& page, shared_memory m) : page_(page), of_(std::move(m)) {
       of_->busy = true;
       ++page_.looking_;
     }
-    ~attention() {
+    ~look_guard() {
       of_->busy = false;
       --page_.looking_;
       page_.free_.wake_all();
     }
-    attention(const attention&) = delete;
-    attention& operator=(const attention&) = delete;
+    look_guard(const look_guard&) = delete;
+    look_guard& operator=(const look_guard&) = delete;
 
   private:
     fleet_page& page_;

@@ -98,7 +98,7 @@ void fleet_timeline::read_row(row_change c) {
   const auto api = std::ranges::find(service_.apis(), c.api, &units::api::name);
   k8s::cluster* on = service_.fleet().find(c.cluster);
   if (api == service_.apis().end() || !api->edit || !on) return;
-  // Counts for as long as somebody may answer: a cluster that leaves drops the function.
+  // Counts for as long as an answer may come: a cluster that leaves drops the function.
   ++reads_;
   const std::shared_ptr<void> under_way(nullptr, [alive = alive_](void*) {
     if (!*alive) return;

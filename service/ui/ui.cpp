@@ -24,7 +24,7 @@ ui::ui(reactor::loop& l, service& of, web::site_options options, reactor::logger
       tasks_(l) {
   page_.is_followed = [this] { return site_.readers() > 0; };
   if (!options_.token_file.empty()) page_.entered_by = fleet_page::door::asks_token;
-  site_.on_reader = [this] { page_.hurry(); };
+  site_.on_reader = [this] { page_.wake(); };
 }
 
 awaitable<reactor::result<void>> ui::start() {
@@ -54,7 +54,7 @@ std::string warning_of(const web::site_options& o) {
 
 reactor::result<std::optional<web::site_options>> site_options_of(const ui_arguments& a) {
   if (a.at.empty() || a.at == "0") return std::optional<web::site_options>();
-  // Whoever says no address means this machine.
+  // Without an address this machine is meant.
   auto at = parse_bind_address(a.at.starts_with(':') ? "127.0.0.1" + a.at : a.at, "ui");
   if (!at) return at.error();
   web::site_options o;

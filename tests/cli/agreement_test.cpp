@@ -2,8 +2,8 @@
 // and conditions come from the tables of the APIs: one that is added there without a case here
 // fails.
 #include "bootc/kinds/conditions.hpp"
-#include "bootc/pool/notes/event_notes.hpp"
-#include "bootc/pool/notes/hold_note.hpp"
+#include "bootc/pool/events/event_notes.hpp"
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool_rows.hpp"
 #include "cli/apis.hpp"

@@ -617,7 +617,7 @@ TEST_F(Cluster, ChecksWhatItLacksAndSaysWhy) {
   run([&](world& w) -> awaitable<void> {
     k8s::object_key account{"bootc-operator", "bootc-operator-controller-manager"};
     k8s::connection as = to(w.member_front);
-    cluster_check before = co_await check_cluster(l, "prod", std::move(as), check_as::furnisher,
+    cluster_check before = co_await check_cluster(l, "prod", std::move(as), check_as::member_admin,
                                                   account, std::nullopt);
     EXPECT_TRUE(before.passed()) << check_text(before, 100).text();
     (void)co_await add(w);
@@ -675,7 +675,7 @@ TEST_F(Cluster, WhoseClockIsWrongFailsTheCheck) {
       a.fields.emplace_back("Date", reactor::http::format_date(l.wall() + 5min));
     };
     k8s::connection as = to(w.member_front);
-    const cluster_check c = co_await check_cluster(l, "prod", std::move(as), check_as::furnisher,
+    const cluster_check c = co_await check_cluster(l, "prod", std::move(as), check_as::member_admin,
                                                    account, std::nullopt);
     const check_result* clock = result_of(c, "clock");
     EXPECT_TRUE(clock && !clock->passed);

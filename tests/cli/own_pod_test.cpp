@@ -39,7 +39,9 @@ TEST(OwnPod, NamesTheImageOfManagerOrOfTheOnlyContainer) {
 
 class silent final : public units::running_api {
 public:
-  std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement&) override {
+    return nullptr;
+  }
 };
 
 /// What an API of a service in this pod learns; the home cluster has one called `windlass-0`.
@@ -65,7 +67,7 @@ learned told_in(const std::string& pod) {
     units::api only;
     only.name = "only";
     std::function<std::string()> ask, ask_uid;
-    only.make = [&](const units::house& h) {
+    only.make = [&](const units::api_environment& h) {
       ask = h.own_image;
       ask_uid = h.own_pod_uid;
       return std::make_unique<silent>();

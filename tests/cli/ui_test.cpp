@@ -365,7 +365,7 @@ TEST(Ui, TellsWhatHappenedAndWhichFieldManagerAskedForIt) {
 }
 
 /// A cluster with as many rows as there may be, each with a unit that waits for its policy.
-class many_rows final : public units::part {
+class many_rows final : public units::cluster_controller {
 public:
   static constexpr std::size_t count = 20'000;
   awaitable<void> stop() override { co_return; }
@@ -387,7 +387,7 @@ public:
 
 units::api racks() {
   struct running final : units::running_api {
-    std::unique_ptr<units::part> on_cluster(k8s::engagement&) override {
+    std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement&) override {
       return std::make_unique<many_rows>();
     }
   };
@@ -396,7 +396,7 @@ units::api racks() {
   a.says = {"rack", "racks", "shelf", "shelves"};
   a.lease = "racks.example.com";
   a.lease_ns = "racks";
-  a.make = [](const units::house&) { return std::make_unique<running>(); };
+  a.make = [](const units::api_environment&) { return std::make_unique<running>(); };
   return a;
 }
 

@@ -1,19 +1,19 @@
 #pragma once
 
+#include "app/api/extra_leases.hpp"
 #include "compose/api.hpp"
+#include "compose/rules/question.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
-#include "compose/rules/question.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
-#include "app/api/turns.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -82,17 +82,17 @@ public:
             }(),
             log),
         what_(compose::api(o.variable)) {
-    units::house house{l, log, metrics, packs, fleet, o.does, {}};
+    units::api_environment environment{l, log, metrics, packs, fleet, o.does, {}};
     if (!o.identity.empty()) {
-      turns_ = std::make_unique<units::turns>(
+      turns_ = std::make_unique<units::extra_leases>(
           l, [this]() -> k8s::client& { return fleet.find("c")->api(); },
-          units::turns::options{"leases", o.identity}, log);
-      house.turns = turns_.get();
+          units::extra_leases::options{"leases", o.identity}, log);
+      environment.extra_leases = turns_.get();
     }
-    house.own_image = o.own_image;
-    works_ = what_.make(house);
+    environment.own_image = o.own_image;
+    works_ = what_.make(environment);
     packs.on_event = [this](const policies::pack_event&) {
-      each([](units::part& p) { p.reconsider(); });
+      each([](units::cluster_controller& p) { p.reconsider(); });
     };
     packs.on_log = [log](const std::string& pack, const std::string& line) {
       log.info("policy says", {{"pack", pack}, {"line", line}});
@@ -120,17 +120,17 @@ public:
     co_await fleet.stop();
     co_await packs.stop();
   }
-  void each(const std::function<void(units::part&)>& f) {
+  void each(const std::function<void(units::cluster_controller&)>& f) {
     for (k8s::cluster* c : fleet.clusters())
       for (const auto& e : c->engagements())
-        if (units::part* p = units::part_of(*e)) f(*p);
+        if (units::cluster_controller* p = units::part_of(*e)) f(*p);
   }
   /// All that `status` and `plan` would say.
   awaitable<std::string> said() {
     std::string out;
-    std::vector<units::part*> parts;
-    each([&](units::part& p) { parts.push_back(&p); });
-    for (units::part* p : parts) {
+    std::vector<units::cluster_controller*> parts;
+    each([&](units::cluster_controller& p) { parts.push_back(&p); });
+    for (units::cluster_controller* p : parts) {
       const std::vector<units::plan_row> rows = co_await p->overview();
       for (const units::plan_row& row : rows) {
         out += "row " + row.name + " " + row.target + "\n";
@@ -153,7 +153,7 @@ public:
 
 private:
   units::api what_;
-  std::unique_ptr<units::turns> turns_;
+  std::unique_ptr<units::extra_leases> turns_;
   std::unique_ptr<units::running_api> works_;
 };
 

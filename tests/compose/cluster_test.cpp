@@ -93,8 +93,8 @@ TEST_F(ComposeCluster, AParentThatIsNotReadyIsNoDoneOneAlthoughAllIsThereThatIts
       co_await loop_->sleep_for(20s);
       EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
       EXPECT_TRUE(condition("blue", "Ready").starts_with("False")) << condition("blue", "Ready");
-      std::vector<units::part*> parts;
-      service.each([&](units::part& p) { parts.push_back(&p); });
+      std::vector<units::cluster_controller*> parts;
+      service.each([&](units::cluster_controller& p) { parts.push_back(&p); });
       EXPECT_EQ(parts.size(), 1u);
       std::vector<units::plan_row> rows = co_await parts.front()->overview();
       EXPECT_EQ(rows.size(), 1u);
@@ -199,8 +199,8 @@ TEST_F(ComposeCluster, AHoldSaysWhenItsPackIsAskedAgain) {
                 {"metadata", {{"name", "blue-shop"}, {"namespace", "default"}}}});
   go([this]() -> awaitable<void> {
     co_await serve([this](windlass& one) -> awaitable<void> {
-      std::vector<units::part*> parts;
-      one.each([&](units::part& p) { parts.push_back(&p); });
+      std::vector<units::cluster_controller*> parts;
+      one.each([&](units::cluster_controller& p) { parts.push_back(&p); });
       EXPECT_EQ(parts.size(), 1u);
       const std::vector<units::plan_row> rows = co_await parts.front()->overview();
       EXPECT_EQ(rows.size(), 1u);

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "compose/objects.hpp"
-#include "formats/digest.hpp"
 #include "compose/rules/difference.hpp"
 #include "compose/rules/names.hpp"
 #include "compose/rules/planner.hpp"
+#include "formats/digest.hpp"
 
 #include <boost/json.hpp>
 
@@ -85,8 +85,8 @@ public:
     return !v ? "" : v->if_string() ? *v->if_string() : to_text(*v);
   }
 
-  scene look() const {
-    scene s;
+  sync_input look() const {
+    sync_input s;
     s.about = std::make_shared<declaration>(about);
     s.parent = std::make_shared<object>(see(parent));
     for (const auto& [id, o] : objects)
@@ -118,7 +118,7 @@ public:
   }
 
   void carry_out(const sync_plan& p, std::size_t first = 1'000) {
-    const scene s = look();
+    const sync_input s = look();
     for (const action& a : p.actions) {
       if (first-- == 0) return;
       judge(a, s);
@@ -147,7 +147,7 @@ private:
     violations.push_back(std::string(verb(a.what)) + " " + a.of.text() + ": " + why);
   }
   /// What must hold for every action, whatever a hook answered.
-  void judge(const action& a, const scene& s) {
+  void judge(const action& a, const sync_input& s) {
     const bool of_parent = a.of == parent;
     const bool is_child = about.is_child(a.of.kind);
     const auto there = s.live.find(a.of);

@@ -1,3 +1,4 @@
+// One planner: each test is a world of one parent, and the rule that it shows.
 #include "compose/rules/planner.hpp"
 
 #include "formats/digest.hpp"

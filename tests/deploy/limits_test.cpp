@@ -15,8 +15,8 @@
 #include "k8s/informer/proof_pace.hpp"
 #include "k8s/informer/watch_state.hpp"
 #include "policies/host/record/record.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/net/dial_turns.hpp"
-#include "reactor/turn.hpp"
 #include "service/page/access.hpp"
 #include "service/page/board.hpp"
 #include "service/page/history.hpp"
@@ -85,7 +85,7 @@ std::string duration(std::chrono::nanoseconds d) {
 std::vector<std::pair<std::string, std::string>> rows_of_constants() {
   using namespace bootc;
   using page = web::site;
-  using turn = reactor::turn;
+  using loop_slice = reactor::loop_slice;
   using discovery = k8s::discovery;
   const helm::render_limits render;
   const helm::chart_limits chart, &here = helm::service_chart_limits;
@@ -98,8 +98,8 @@ std::vector<std::pair<std::string, std::string>> rows_of_constants() {
       {"a list", number(k8s::watch_limits{}.most_pages) +
                      " pages; a page 60 s and then a second for 4 KiB; 16 MiB before its version"},
       {"one turn of the loop for bytes that are ready",
-       duration(turn::longest) + ", " + bytes(turn::most_bytes) + " or " +
-           number(turn::most_steps) + " steps, then everybody else"},
+       duration(loop_slice::longest) + ", " + bytes(loop_slice::most_bytes) + " or " +
+           number(loop_slice::most_steps) + " steps, then everybody else"},
       {"connections that are made at once", number(reactor::dial_turns::most_at_once) +
                                                 ", in turn by peer; one that takes longer than " +
                                                 duration(reactor::dial_turns::longest_place) +
@@ -215,7 +215,7 @@ const std::map<std::string, std::vector<written_figure>>& rows_by_hand() {
       {"a peer ahead of the others, on all its connections",
        {{"1/50", "reactor/allowance.hpp", "one_of = 50"},
         {"0.5 ms", "reactor/allowance.hpp", "at_once = 500us"},
-        {"20 ms", "reactor/turn.hpp", "most_ahead = 20ms"}}},
+        {"20 ms", "reactor/loop_slice.hpp", "most_ahead = 20ms"}}},
       {"an answer's interim answers; chunks and gzip beside their data",
        {{"32;", "reactor/http/wire.hpp", "most_interim_answers = 32"},
         {"16 KiB", "reactor/http/wire.cpp", "overhead_of_all_chunks = 16 * 1024"},

@@ -45,7 +45,7 @@ member sight(const bootc::node_pool* p, reactor::wall_time now = midday) {
 }
 
 TEST(FleetSight, APoolIsOursByItsMarkAlone) {
-  EXPECT_EQ(sight(nullptr).has, owner::nobody);
+  EXPECT_EQ(sight(nullptr).has, owner::none);
   bootc::node_pool p = ours();
   EXPECT_EQ(sight(&p).has, owner::ours);
   EXPECT_EQ(sight(&p).digest, "abc");

@@ -20,7 +20,7 @@ inline member has(std::string cluster, std::string wave, std::string digest,
   member m;
   m.cluster = std::move(cluster);
   m.wave_value = std::move(wave);
-  m.has = digest.empty() ? owner::nobody : owner::ours;
+  m.has = digest.empty() ? owner::none : owner::ours;
   m.digest = std::move(digest);
   m.is = is;
   m.since = since;
@@ -85,7 +85,7 @@ inline std::string broken_rule(const rollout_world& w, const fleet_plan& p) {
               m.is == progress::failed && !is_tried_again(m);
     const bool counts =
         ours && m.refusal.empty() && m.seen != member::sight::away && m.is == progress::moving;
-    const bool may_move = is_meant && m.has == owner::nobody && m.seen == member::sight::lost;
+    const bool may_move = is_meant && m.has == owner::none && m.seen == member::sight::lost;
     moving += may_move || (counts && m.digest == w.wanted);
     back += may_move || (counts && m.digest == w.proven);
   }
@@ -138,7 +138,7 @@ inline std::string broken_rule(const rollout_world& w, const fleet_plan& p) {
           if (other.is == progress::ready && other.since + w.settings.soak > w.now)
             return who + "begins before " + other.cluster + " proved it";
         }
-      } else if (m.has != owner::nobody) {
+      } else if (m.has != owner::none) {
         if (!w.has_failed) return who + "goes back although nothing failed";
         ++returns;
       }

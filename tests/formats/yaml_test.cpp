@@ -1,3 +1,4 @@
+// One dialect after another: what each reads, refuses and writes, with the texts of its peers.
 #include "formats/yaml/yaml.hpp"
 
 #include "formats/base64.hpp"

@@ -26,7 +26,7 @@ constexpr const char* binding =
   "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"r"},
   "subjects":[{"kind":"ServiceAccount","name":"a","namespace":"default"}]})";
 
-class RolesTakenBack : public testing::TestWithParam<k8s::attention> {
+class RolesTakenBack : public testing::TestWithParam<k8s::freshness> {
 protected:
   k8s::sim::answer ask(std::string method, std::string path, std::string body = {}) {
     k8s::sim::request r =
@@ -61,7 +61,7 @@ TEST_P(RolesTakenBack, EndWhatIsDoneByThemWithTheNextQuestion) {
   ASSERT_TRUE(served.start());
   put(role);
   put(binding);
-  const reactor::nanoseconds noticed_within = GetParam() == k8s::attention::close ? 20s : 17min;
+  const reactor::nanoseconds noticed_within = GetParam() == k8s::freshness::close ? 20s : 17min;
   k8s::connection to;
   to.server = served.url();
   to.token.bytes = reactor::secret(token());
@@ -70,7 +70,7 @@ TEST_P(RolesTakenBack, EndWhatIsDoneByThemWithTheNextQuestion) {
     k8s::informer_options o;
     o.collection = k8s::resources::pods();
     k8s::informer<k8s::pod> pods(l_, client, std::move(o));
-    pods.attend(GetParam());
+    pods.set_freshness(GetParam());
     pods.start();
     const bool synced = co_await pods.synced(l_.now() + 10s);
     EXPECT_TRUE(synced);
@@ -89,7 +89,7 @@ TEST_P(RolesTakenBack, EndWhatIsDoneByThemWithTheNextQuestion) {
     co_await l_.sleep_for(2min);
     EXPECT_TRUE(pods.is_synced());
     EXPECT_FALSE(pods.last_error());
-    EXPECT_EQ(pods.may_be_acted_upon(), GetParam() == k8s::attention::close);
+    EXPECT_EQ(pods.may_be_acted_upon(), GetParam() == k8s::freshness::close);
     co_await pods.stop();
     co_await client.stop();
     co_await served.stop();
@@ -97,9 +97,9 @@ TEST_P(RolesTakenBack, EndWhatIsDoneByThemWithTheNextQuestion) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, RolesTakenBack,
-                         testing::Values(k8s::attention::close, k8s::attention::none),
+                         testing::Values(k8s::freshness::close, k8s::freshness::none),
                          [](const auto& info) {
-                           return std::string(info.param == k8s::attention::close
+                           return std::string(info.param == k8s::freshness::close
                                                   ? "AViewThatIsActedUpon"
                                                   : "AViewAtRest");
                          });

@@ -144,11 +144,11 @@ class Scene:
 
 
 def play(name, kubeconfig):
-    scene = Scene(name, kubeconfig)
+    sync_input = Scene(name, kubeconfig)
     try:
-        scene.play()
+        sync_input.play()
     finally:
-        scene.end()
+        sync_input.end()
 
 
 embedded = pathlib.Path(tempfile.mkdtemp(prefix="windlass-embedded-"))

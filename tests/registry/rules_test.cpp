@@ -69,7 +69,7 @@ TEST(RegistryRules, ABlobThatIsNotMountedIsCarried) {
   EXPECT_EQ(after_mount_answer(201), after_mount::mounted);
   EXPECT_EQ(after_mount_answer(202), after_mount::upload_there);
   for (const int status : {400, 401, 403, 404, 405, 500, 501})
-    EXPECT_EQ(after_mount_answer(status), after_mount::upload_anew) << status;
+    EXPECT_EQ(after_mount_answer(status), after_mount::upload_again) << status;
   EXPECT_EQ(after_mount_answer(429), after_mount::give_up);
 }
 

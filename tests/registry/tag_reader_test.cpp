@@ -1,3 +1,4 @@
+// One reader of tags, against each habit that registries have.
 #include "registry/tag_reader.hpp"
 
 #include "formats/digest.hpp"

@@ -30,16 +30,16 @@ public:
     f.metrics = &metrics_;
     f.on_labels = [](k8s::cluster& c) {
       for (const auto& e : c.engagements())
-        if (units::part* p = units::part_of(*e)) p->reconsider();
+        if (units::cluster_controller* p = units::part_of(*e)) p->reconsider();
     };
     fleet_ = std::make_unique<k8s::fleet>(l, std::move(f), log);
     k8s::cluster_options h;
     h.name = "home";
     home_ = std::make_unique<k8s::cluster>(l, std::move(home), std::move(h), log);
     for (const units::api& a : apis_) {
-      units::house house{l, log, metrics_, packs_, *fleet_, does, {}};
-      house.brake = &brake;
-      works_.push_back(a.make(house));
+      units::api_environment environment{l, log, metrics_, packs_, *fleet_, does, {}};
+      environment.brake = &brake;
+      works_.push_back(a.make(environment));
     }
   }
   reactor::awaitable<void> start() {
@@ -71,7 +71,7 @@ public:
     for (k8s::cluster* c : fleet_->clusters()) {
       for (int i = 0; i < 100 && !(c->find(api) && c->find(api)->is_live()); ++i)
         co_await loop_.sleep_for(std::chrono::milliseconds(200));
-      units::part* part = c->find(api) ? units::part_of(*c->find(api)) : nullptr;
+      units::cluster_controller* part = c->find(api) ? units::part_of(*c->find(api)) : nullptr;
       EXPECT_TRUE(part) << c->name();
       if (part) all[c->name()] = co_await part->overview();
     }
@@ -79,16 +79,16 @@ public:
   }
 
   /// What the API has at home, once that is Live.
-  reactor::awaitable<units::part*> part_at_home(std::string api) {
+  reactor::awaitable<units::cluster_controller*> part_at_home(std::string api) {
     for (int i = 0; i < 100 && !home_->find(api)->is_live(); ++i)
       co_await loop_.sleep_for(std::chrono::milliseconds(200));
-    units::part* part = units::part_of(*home_->find(api));
+    units::cluster_controller* part = units::part_of(*home_->find(api));
     EXPECT_TRUE(part);
     co_return part;
   }
   /// What is said of the API's objects at home.
   reactor::awaitable<std::vector<units::plan_row>> overview_of_home(std::string api) {
-    units::part* part = co_await part_at_home(std::move(api));
+    units::cluster_controller* part = co_await part_at_home(std::move(api));
     if (!part) co_return std::vector<units::plan_row>();
     co_return co_await part->overview();
   }

@@ -116,7 +116,7 @@ mutate(helm/placed/plan/operation_steps.cpp
   [[case request::note_fingerprint: if (!is_over_) return go(request::run); return go(]])
 mutate(helm/tenants/plan/tenant_plan.cpp
   [[!ref.secret_name.empty() && !is_orphan(t, w))]] [[!ref.secret_name.empty() && !is_orphan(t, w) && @target_filter@)]])
-mutate(helm/tenants/waves/standing.cpp
+mutate(helm/tenants/waves/wave_state.cpp
   [[out.is = judge(before, is_same, noted == wanted, p);]]
   [[out.is = judge(before, is_same, noted == wanted, p);
   if (!@new_fingerprint@ && !noted.empty()) out.is = standing::kind::ready;]])

@@ -3,8 +3,8 @@
 #include "cli/apis.hpp"
 #include "cli/commands.hpp"
 #include "simulation/commands/simulate/campaign.hpp"
-#include "simulation/commands/simulate/crew.hpp"
 #include "simulation/commands/simulate/report.hpp"
+#include "simulation/commands/simulate/workers.hpp"
 #include "simulation/fleet_file.hpp"
 
 #include <boost/json.hpp>
@@ -234,7 +234,7 @@ TEST(Simulate, ExitsWithOneOnAPackThatWasNeverAsked) {
 }
 
 TEST(Crew, TellsInOrderAndOutlivesAProcessThatEnds) {
-  simulate::crew s;
+  simulate::workers s;
   s.jobs = 2;
   s.count = 5;
   const auto ours = ::getpid();

@@ -22,7 +22,7 @@ std::string braked(situation& s) {
   if (p.hold && p.hold->code == "braked") {
     EXPECT_TRUE(p.events.empty()) << testing::events_of(p);
     EXPECT_EQ(p.action, "held");
-    EXPECT_EQ(p.is, happening::held);
+    EXPECT_EQ(p.is, transition::held);
   }
   return testing::step_of(p) + "/" + testing::hold_of(p);
 }

@@ -17,7 +17,7 @@ TEST(TenantCleanup, R1_GoesStepByStep) {
   auto p = s.plan();
   EXPECT_EQ(step_of(p), "mark-deleting");
   EXPECT_EQ(events_of(p), "DeleteStarted");
-  EXPECT_EQ(p.is, happening::deleting);
+  EXPECT_EQ(p.is, transition::deleting);
   s.annotate(names::deleting, "true");
   p = s.plan();
   EXPECT_EQ(step_of(p), "uninstall");

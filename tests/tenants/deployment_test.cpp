@@ -351,9 +351,9 @@ TEST(KryptonPlan, AFailureWaitsAndIsNotToldAgain) {
   EXPECT_EQ(step_of(p), "none");
   EXPECT_EQ(events_of(p), "");
   EXPECT_EQ(p.again_in, 60s);
-  EXPECT_EQ(pause_after(setback::edge_operation, 1), 60s);
-  EXPECT_EQ(pause_after(setback::edge_operation, 2), 120s);
-  EXPECT_EQ(pause_after(setback::edge_operation, 9), 900s);
+  EXPECT_EQ(pause_after(retry_cause::edge_operation, 1), 60s);
+  EXPECT_EQ(pause_after(retry_cause::edge_operation, 2), 120s);
+  EXPECT_EQ(pause_after(retry_cause::edge_operation, 9), 900s);
 }
 
 TEST(KryptonPlan, APendingReleaseIsRecoveredAfterItsLongerTimeout) {

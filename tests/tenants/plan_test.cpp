@@ -38,13 +38,13 @@ TEST(TenantPlan, T1_AFreshTenantGoesStepByStep) {
   EXPECT_EQ(step_of(p), "install");
   EXPECT_EQ(events_of(p), "HelmInstallStart");
   EXPECT_EQ(p.events.front().note, "tenant-acme-a");
-  EXPECT_EQ(p.is, happening::installing);
+  EXPECT_EQ(p.is, transition::installing);
   EXPECT_EQ(p.action, "install");
   s.release(status::deployed);
   s.noted();
   p = s.plan();
   EXPECT_EQ(step_of(p), "none");
-  EXPECT_EQ(p.is, happening::no_change);
+  EXPECT_EQ(p.is, transition::no_change);
   EXPECT_EQ(p.applied_chart, s.world.wanted.chart.text()) << "nobody may have said it yet";
 }
 
@@ -111,7 +111,7 @@ TEST(TenantPlan, X2_ARepositoryThatIsDownDoesNotDisturbWhatIsUnchanged) {
   s.world.chart = {chart_facts::state::not_loaded, "no index"};
   s.world.retry_in = 30s;
   const auto p = s.plan();
-  EXPECT_EQ(p.is, happening::no_change);
+  EXPECT_EQ(p.is, transition::no_change);
   EXPECT_EQ(hold_of(p), "");
 }
 
@@ -221,7 +221,7 @@ TEST(TenantPlan, N6_ATerminatingNamespaceIsWaitedFor) {
   s.world.workspace.is = workspace_facts::state::terminating;
   const auto p = s.plan();
   EXPECT_EQ(step_of(p), "none");
-  EXPECT_EQ(p.is, happening::namespace_terminating);
+  EXPECT_EQ(p.is, transition::namespace_terminating);
   EXPECT_EQ(p.again_in, 5s);
   EXPECT_EQ(hold_of(p), "namespace-terminating");
 }
@@ -248,7 +248,7 @@ TEST(TenantPlan, N7_OfTwoTenantsOfOneNameTheOldestActs) {
   s.world.others = {other("zeta", noon - 2h)};
   auto p = s.plan();
   EXPECT_EQ(step_of(p), "none");
-  EXPECT_EQ(p.is, happening::namespace_conflict);
+  EXPECT_EQ(p.is, transition::namespace_conflict);
   EXPECT_EQ(events_of(p), "NamespaceConflict");
   EXPECT_EQ(p.message, "namespace acme belongs to Tenant/zeta/acme");
   EXPECT_EQ(hold_of(p), "conflict");
@@ -301,7 +301,7 @@ TEST(TenantPlan, AConflictThatIsKnownIsNotToldAgain) {
   s.world.workspace.owner = "Tenant/zeta/acme";
   s.world.others = {other("zeta", noon - 2h)};
   auto p = s.plan();
-  turn_of_events t;
+  status_change t;
   t.cluster = "a";
   t.what = *p.is;
   t.message = p.message;
@@ -319,7 +319,7 @@ TEST(TenantPlan, X6_AVersionThatIsNoneFetchesNothing) {
     if (deployed) s.release(status::deployed);
     const auto p = s.plan();
     EXPECT_EQ(step_of(p), "none");
-    EXPECT_EQ(p.is, happening::version_invalid);
+    EXPECT_EQ(p.is, transition::version_invalid);
     EXPECT_EQ(events_of(p), "ChartVersionInvalid");
     EXPECT_EQ(p.events.front().note, "latest");
     EXPECT_FALSE(p.again_in) << "no timer";
@@ -332,7 +332,7 @@ TEST(TenantPlan, X1_X8_AChartThatCannotBeHadIsTriedAgain) {
   s.world.retry_in = 30s;
   auto p = s.plan();
   EXPECT_EQ(step_of(p), "none");
-  EXPECT_EQ(p.is, happening::chart_not_loaded);
+  EXPECT_EQ(p.is, transition::chart_not_loaded);
   EXPECT_EQ(events_of(p), "ChartNotLoaded");
   EXPECT_EQ(p.events.front().note, "https://charts.example");
   EXPECT_EQ(p.again_in, 30s);
@@ -348,9 +348,9 @@ TEST(TenantPlan, X3_WhereItMayBeSkippedAMissingChartIsTriedEveryTwoMinutes) {
   s.world.retry_in = 30s;
   s.world.skip = chart_skip::allowed;
   EXPECT_EQ(s.plan().again_in, 120s);
-  turn_of_events t;
+  status_change t;
   t.cluster = "a";
-  t.what = happening::installed;
+  t.what = transition::installed;
   s.object().status = status_after(s.object(), t, noon);
   EXPECT_EQ(s.plan().again_in, 30s) << "something is ready";
 }
@@ -360,7 +360,7 @@ TEST(TenantPlan, X5_AVersionThatIsNotThereIsNamed) {
   s.world.chart = {chart_facts::state::version_not_found, "web has no 1.2.0"};
   s.world.retry_in = 60s;
   const auto p = s.plan();
-  EXPECT_EQ(p.is, happening::version_not_found);
+  EXPECT_EQ(p.is, transition::version_not_found);
   EXPECT_EQ(events_of(p), "ChartVersionNotFound");
   EXPECT_EQ(p.events.front().note, "1.2.0");
 }
@@ -440,7 +440,7 @@ TEST(TenantPlan, V1_AChangedStateIsHeldAndWhatIsUnchangedIsNot) {
   auto p = s.plan();
   EXPECT_EQ(step_of(p), "none");
   EXPECT_EQ(p.action, "held");
-  EXPECT_EQ(p.is, happening::held);
+  EXPECT_EQ(p.is, transition::held);
   EXPECT_EQ(p.message, "wave 1 waits for wave 0");
   EXPECT_EQ(hold_of(p), "policy:Wave");
   s.noted();
@@ -459,7 +459,7 @@ TEST(TenantDrift, IsReportedOnceAndHealedWhereAsked) {
   EXPECT_EQ(p.events.front().note, "missing: Deployment/acme/web");
   EXPECT_EQ(hold_of(p), "drifted");
   EXPECT_EQ(p.action, "held");
-  EXPECT_EQ(p.is, happening::drifted);
+  EXPECT_EQ(p.is, transition::drifted);
   EXPECT_EQ(p.message, p.events.front().note);
   s.world.drift_told = p.events.front().note;
   EXPECT_EQ(events_of(s.plan()), "");
@@ -575,20 +575,20 @@ TEST(TenantPlan, EveryHoldIsARowOfATable) {
 }
 
 TEST(Retries, AreThoseOfTheContract) {
-  EXPECT_EQ(pause_after(setback::crd, 9), 60s);
-  EXPECT_EQ(pause_after(setback::namespace_, 9), 30s);
-  EXPECT_EQ(pause_after(setback::helm_setup, 9), 60s);
-  EXPECT_EQ(pause_after(setback::status_write, 9), 45s);
-  EXPECT_EQ(pause_after(setback::finalizer, 9), 5s);
-  EXPECT_EQ(pause_after(setback::chart_skipped, 9), 120s);
+  EXPECT_EQ(pause_after(retry_cause::crd, 9), 60s);
+  EXPECT_EQ(pause_after(retry_cause::namespace_, 9), 30s);
+  EXPECT_EQ(pause_after(retry_cause::helm_setup, 9), 60s);
+  EXPECT_EQ(pause_after(retry_cause::status_write, 9), 45s);
+  EXPECT_EQ(pause_after(retry_cause::finalizer, 9), 5s);
+  EXPECT_EQ(pause_after(retry_cause::chart_skipped, 9), 120s);
   std::vector<nanoseconds> operations, charts;
   for (std::uint32_t n = 1; n <= 8; ++n) {
-    operations.push_back(pause_after(setback::operation, n));
-    charts.push_back(pause_after(setback::chart, n));
+    operations.push_back(pause_after(retry_cause::operation, n));
+    charts.push_back(pause_after(retry_cause::chart, n));
   }
   EXPECT_EQ(operations, (std::vector<nanoseconds>{30s, 60s, 120s, 240s, 480s, 900s, 900s, 900s}));
   EXPECT_EQ(charts, (std::vector<nanoseconds>{30s, 60s, 120s, 240s, 300s, 300s, 300s, 300s}));
-  EXPECT_EQ(pause_after(setback::operation, 4'000'000'000u), 900s);
+  EXPECT_EQ(pause_after(retry_cause::operation, 4'000'000'000u), 900s);
 }
 
 TEST(Retries, BeginAnewWithEveryChange) {
@@ -596,8 +596,8 @@ TEST(Retries, BeginAnewWithEveryChange) {
   attempt_key key{3, "f", "secret", 1, ""};
   const reactor::steady_time start{1h};
   EXPECT_EQ(a.left(key, start), 0s);
-  a.failed(setback::operation, key, start);
-  a.failed(setback::operation, key, start + 30s);
+  a.failed(retry_cause::operation, key, start);
+  a.failed(retry_cause::operation, key, start + 30s);
   EXPECT_EQ(a.left(key, start + 30s), 60s);
   EXPECT_EQ(a.left(key, start + 80s), 10s);
   EXPECT_EQ(a.left(key, start + 90s), 0s);
@@ -612,9 +612,9 @@ TEST(Retries, BeginAnewWithEveryChange) {
     EXPECT_EQ(a.left(other, start + 30s), 0s) << i;
     EXPECT_EQ(a.failures(other), 0u);
   }
-  a.failed(setback::chart, key, start + 90s);
+  a.failed(retry_cause::chart, key, start + 90s);
   EXPECT_EQ(a.left(key, start + 90s), 30s) << "another kind of failure counts from one";
-  a.failed(setback::version, key, start);
+  a.failed(retry_cause::version, key, start);
   EXPECT_EQ(a.left(key, start), nanoseconds::max());
   a.succeeded();
   EXPECT_EQ(a.left(key, start), 0s);

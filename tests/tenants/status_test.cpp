@@ -25,9 +25,9 @@ std::string shown(const tenant_status& s, const std::string& cluster = "a") {
 class story {
 public:
   explicit story(chart_skip skip = chart_skip::forbidden) : skip_(skip) {}
-  const tenant_status& then(happening what, const std::string& message = "m",
+  const tenant_status& then(transition what, const std::string& message = "m",
                             const std::string& chart = "", const std::string& cluster = "a") {
-    turn_of_events t;
+    status_change t;
     t.cluster = cluster;
     t.what = what;
     t.message = message;
@@ -48,9 +48,9 @@ private:
 
 TEST(TenantStatus, T1_AnInstallGoesFromPendingToReady) {
   story s;
-  EXPECT_EQ(shown(s.then(happening::installing)), "Progress=True/Installing");
+  EXPECT_EQ(shown(s.then(transition::installing)), "Progress=True/Installing");
   EXPECT_EQ(s.status().phase, "Pending");
-  s.then(happening::installed, "tenant-acme-a is installed", "https://charts.example/web:1.2.0");
+  s.then(transition::installed, "tenant-acme-a is installed", "https://charts.example/web:1.2.0");
   EXPECT_EQ(shown(s.status()), "Ready=True/Installed Progress=False/InstallComplete");
   EXPECT_EQ(s.status().phase, "Ready");
   EXPECT_EQ(s.status().last_message, "tenant-acme-a is installed");
@@ -60,35 +60,37 @@ TEST(TenantStatus, T1_AnInstallGoesFromPendingToReady) {
 }
 
 TEST(TenantStatus, EachHappeningHasItsConditions) {
-  const std::pair<happening, const char*> rows[] = {
-      {happening::installing, "Progress=True/Installing"},
-      {happening::upgrading, "Progress=True/Upgrading"},
-      {happening::installed, "Ready=True/Installed Progress=False/InstallComplete"},
-      {happening::upgraded, "Ready=True/Upgraded Progress=False/UpgradeComplete"},
-      {happening::no_change, "Ready=True/NoChange"},
-      {happening::drifted, "Ready=True/Drifted"},
-      {happening::install_failed,
+  const std::pair<transition, const char*> rows[] = {
+      {transition::installing, "Progress=True/Installing"},
+      {transition::upgrading, "Progress=True/Upgrading"},
+      {transition::installed, "Ready=True/Installed Progress=False/InstallComplete"},
+      {transition::upgraded, "Ready=True/Upgraded Progress=False/UpgradeComplete"},
+      {transition::no_change, "Ready=True/NoChange"},
+      {transition::drifted, "Ready=True/Drifted"},
+      {transition::install_failed,
        "Ready=False/InstallFailed Error=True/InstallFailed Progress=False/InstallFailed"},
-      {happening::upgrade_failed,
+      {transition::upgrade_failed,
        "Ready=False/UpgradeFailed Error=True/UpgradeFailed Progress=False/UpgradeFailed"},
-      {happening::uninstall_failed, "Error=True/UninstallFailed"},
-      {happening::namespace_failed, "Ready=False/NamespaceFailed Error=True/NamespaceFailed"},
-      {happening::namespace_conflict, "Ready=False/NamespaceConflict Error=True/NamespaceConflict"},
-      {happening::namespace_reserved, "Ready=False/NamespaceReserved Error=True/NamespaceReserved"},
-      {happening::namespace_terminating, "Progress=True/NamespaceTerminating"},
-      {happening::deleting, "Progress=True/Deleting"},
-      {happening::chart_not_loaded, "Error=True/ChartNotLoaded"},
-      {happening::version_not_found, "Error=True/VersionNotFound"},
-      {happening::version_invalid, "Error=True/VersionInvalid"},
-      {happening::held, "Progress=False/Held"},
-      {happening::waiting, ""},
+      {transition::uninstall_failed, "Error=True/UninstallFailed"},
+      {transition::namespace_failed, "Ready=False/NamespaceFailed Error=True/NamespaceFailed"},
+      {transition::namespace_conflict,
+       "Ready=False/NamespaceConflict Error=True/NamespaceConflict"},
+      {transition::namespace_reserved,
+       "Ready=False/NamespaceReserved Error=True/NamespaceReserved"},
+      {transition::namespace_terminating, "Progress=True/NamespaceTerminating"},
+      {transition::deleting, "Progress=True/Deleting"},
+      {transition::chart_not_loaded, "Error=True/ChartNotLoaded"},
+      {transition::version_not_found, "Error=True/VersionNotFound"},
+      {transition::version_invalid, "Error=True/VersionInvalid"},
+      {transition::held, "Progress=False/Held"},
+      {transition::waiting, ""},
   };
-  EXPECT_EQ(std::size(rows), every_happening.size());
+  EXPECT_EQ(std::size(rows), every_transition.size());
   for (const auto& [what, conditions] : rows) EXPECT_EQ(shown(story().then(what)), conditions);
 }
 
 TEST(TenantStatus, EveryReasonStandsInTheTable) {
-  for (const happening what : every_happening) {
+  for (const transition what : every_transition) {
     story s;
     for (const k8s::condition& c : s.then(what).conditions) {
       const std::string type = c.type.substr(0, c.type.find('/')) + "/<cluster>";
@@ -102,14 +104,14 @@ TEST(TenantStatus, EveryReasonStandsInTheTable) {
 
 TEST(TenantStatus, O1_AFailureIsNoSuccessAndItsCureResolvesIt) {
   story s;
-  s.then(happening::installing);
-  s.then(happening::install_failed, "deployment web is not ready");
+  s.then(transition::installing);
+  s.then(transition::install_failed, "deployment web is not ready");
   EXPECT_EQ(s.status().phase, "Error");
   EXPECT_EQ(s.status().last_message, "deployment web is not ready");
   EXPECT_EQ(s.status().last_applied_chart, "");
-  s.then(happening::upgrading);
+  s.then(transition::upgrading);
   EXPECT_EQ(s.status().phase, "Error") << "not cured by trying";
-  s.then(happening::upgraded, "done", "c");
+  s.then(transition::upgraded, "done", "c");
   EXPECT_EQ(shown(s.status()),
             "Ready=True/Upgraded Error=False/Resolved Progress=False/UpgradeComplete");
   EXPECT_EQ(s.status().phase, "Ready");
@@ -118,29 +120,29 @@ TEST(TenantStatus, O1_AFailureIsNoSuccessAndItsCureResolvesIt) {
 TEST(TenantStatus, X3_AMissingChartLeavesReadyAsItWas) {
   story s, allowed(chart_skip::allowed);
   for (story* one : {&s, &allowed}) {
-    one->then(happening::installed, "installed", "c");
-    one->then(happening::chart_not_loaded, "no index");
+    one->then(transition::installed, "installed", "c");
+    one->then(transition::chart_not_loaded, "no index");
     EXPECT_EQ(shown(one->status()),
               "Ready=True/Installed Error=True/ChartNotLoaded Progress=False/InstallComplete");
   }
   EXPECT_EQ(s.status().phase, "Error");
   EXPECT_EQ(allowed.status().phase, "Ready");
   EXPECT_EQ(allowed.status().last_message, "installed");
-  allowed.then(happening::upgrade_failed, "fatal");
+  allowed.then(transition::upgrade_failed, "fatal");
   EXPECT_EQ(allowed.status().phase, "Error") << "only a missing chart is passed over";
 }
 
 TEST(TenantStatus, X1_WithNothingInstalledAMissingChartIsAnErrorOrPending) {
   story s, allowed(chart_skip::allowed);
-  EXPECT_EQ(s.then(happening::chart_not_loaded).phase, "Error");
-  EXPECT_EQ(allowed.then(happening::chart_not_loaded).phase, "Pending");
+  EXPECT_EQ(s.then(transition::chart_not_loaded).phase, "Error");
+  EXPECT_EQ(allowed.then(transition::chart_not_loaded).phase, "Pending");
 }
 
 TEST(TenantStatus, T10_OneClusterDoesNotTouchTheOther) {
   story s;
-  s.then(happening::installed, "a is fine", "c");
+  s.then(transition::installed, "a is fine", "c");
   const auto before = s.status().conditions;
-  s.then(happening::install_failed, "b is not", "", "b");
+  s.then(transition::install_failed, "b is not", "", "b");
   EXPECT_EQ(shown(s.status(), "a"), "Ready=True/Installed Progress=False/InstallComplete");
   for (const auto& c : before)
     EXPECT_EQ(*k8s::find_condition(s.status().conditions, c.type), c) << c.type;
@@ -149,9 +151,9 @@ TEST(TenantStatus, T10_OneClusterDoesNotTouchTheOther) {
 }
 
 TEST(TenantStatus, W6_TheSameAgainChangesNothing) {
-  for (const happening what : every_happening) {
+  for (const transition what : every_transition) {
     story s;
-    s.then(happening::installed, "i", "c");
+    s.then(transition::installed, "i", "c");
     s.then(what, "m");
     const tenant_status once = s.status();
     EXPECT_EQ(s.then(what, "m"), once) << static_cast<int>(what);
@@ -160,27 +162,27 @@ TEST(TenantStatus, W6_TheSameAgainChangesNothing) {
 
 TEST(TenantStatus, TheTimeMovesOnlyWithTheStatus) {
   story s;
-  s.then(happening::installed);
+  s.then(transition::installed);
   const std::string since =
       k8s::find_condition(s.status().conditions, "ClusterReady/a")->last_transition_time;
-  s.then(happening::upgrading);
-  s.then(happening::upgraded);
+  s.then(transition::upgrading);
+  s.then(transition::upgraded);
   EXPECT_EQ(k8s::find_condition(s.status().conditions, "ClusterReady/a")->last_transition_time,
             since);
-  s.then(happening::upgrade_failed);
+  s.then(transition::upgrade_failed);
   EXPECT_NE(k8s::find_condition(s.status().conditions, "ClusterReady/a")->last_transition_time,
             since);
 }
 
 TEST(TenantStatus, WhatAProcessLeftUnfinishedIsCompletedByTheNextSkip) {
   story s;
-  s.then(happening::installing);
-  s.then(happening::no_change, "as it shall be");
+  s.then(transition::installing);
+  s.then(transition::no_change, "as it shall be");
   EXPECT_EQ(shown(s.status()), "Ready=True/NoChange Progress=False/InstallComplete");
   story u;
-  u.then(happening::upgrade_failed);
-  u.then(happening::upgrading);
-  u.then(happening::no_change);
+  u.then(transition::upgrade_failed);
+  u.then(transition::upgrading);
+  u.then(transition::no_change);
   EXPECT_EQ(shown(u.status()),
             "Ready=True/NoChange Error=False/Resolved Progress=False/UpgradeComplete");
 }
@@ -188,7 +190,7 @@ TEST(TenantStatus, WhatAProcessLeftUnfinishedIsCompletedByTheNextSkip) {
 TEST(TenantStatus, W7_MessagesAreShortAndHoldNoToken) {
   const std::string token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
   story s;
-  s.then(happening::install_failed,
+  s.then(transition::install_failed,
          "Bearer " + token + " https://u:passw0rdpassw0rd@h/x \x1b[31m" + std::string(3'000, 'x'));
   for (const k8s::condition& c : s.status().conditions) {
     EXPECT_LE(c.message.size(), 1'024u);
@@ -201,16 +203,16 @@ TEST(TenantStatus, W7_MessagesAreShortAndHoldNoToken) {
 
 TEST(TenantStatus, D12_ConditionsOfNamesThatHaveLeftAreDropped) {
   story s;
-  s.then(happening::install_failed, "old", "", "old-name");
-  s.then(happening::installed, "i", "c", "b");
+  s.then(transition::install_failed, "old", "", "old-name");
+  s.then(transition::installed, "i", "c", "b");
   k8s::condition theirs;
   theirs.type = "SomebodyElses";
   theirs.status = "True";
   theirs.reason = "X";
   s.object().status.conditions.push_back(theirs);
-  turn_of_events t;
+  status_change t;
   t.cluster = "new-name";
-  t.what = happening::installed;
+  t.what = transition::installed;
   t.known = [](std::string_view cluster) { return cluster == "b"; };
   const auto after = status_after(s.object(), t, noon);
   EXPECT_EQ(shown(after, "old-name"), "");
@@ -222,8 +224,8 @@ TEST(TenantStatus, D12_ConditionsOfNamesThatHaveLeftAreDropped) {
 
 TEST(TenantStatus, W4_AfterAConflictBothClustersConditionsAreKept) {
   story mine, theirs;
-  mine.then(happening::installed, "mine", "c");
-  theirs.then(happening::install_failed, "theirs", "", "b");
+  mine.then(transition::installed, "mine", "c");
+  theirs.then(transition::install_failed, "theirs", "", "b");
   const auto both = remerged(theirs.status(), mine.status(), "a", chart_skip::forbidden);
   EXPECT_EQ(shown(both, "a"), shown(mine.status(), "a"));
   EXPECT_EQ(shown(both, "b"), shown(theirs.status(), "b"));
@@ -233,14 +235,14 @@ TEST(TenantStatus, W4_AfterAConflictBothClustersConditionsAreKept) {
 }
 
 TEST(TenantStatus, OnlyWhatWasOverIsLogged) {
-  EXPECT_EQ(kind_of(happening::installed).log_line, "helm install success");
-  EXPECT_EQ(kind_of(happening::upgraded).log_line, "helm upgrade success");
-  for (const happening what : every_happening) {
-    const happening_kind& k = kind_of(what);
+  EXPECT_EQ(kind_of(transition::installed).log_line, "helm install success");
+  EXPECT_EQ(kind_of(transition::upgraded).log_line, "helm upgrade success");
+  for (const transition what : every_transition) {
+    const transition_kind& k = kind_of(what);
     EXPECT_EQ(k.what, what);
-    const bool success = what == happening::installed || what == happening::upgraded;
+    const bool success = what == transition::installed || what == transition::upgraded;
     EXPECT_EQ(k.log_line.ends_with("success"), success);
-    EXPECT_EQ(success || what == happening::no_change || what == happening::drifted,
+    EXPECT_EQ(success || what == transition::no_change || what == transition::drifted,
               k.ready.status == condition_turn::to::true_);
   }
 }

@@ -1,8 +1,8 @@
 // What opens a wave: how Tenants stand to what shall be, and what a policy says of it.
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/waves/fleet_progress.hpp"
-#include "helm/tenants/waves/standing.hpp"
 #include "helm/tenants/waves/turn.hpp"
+#include "helm/tenants/waves/wave_state.hpp"
 #include "policies/host/host.hpp"
 #include "policies/moment.hpp"
 #include "policies/signals.hpp"
@@ -18,7 +18,7 @@ namespace helm::tenants {
 namespace {
 
 using namespace std::chrono_literals;
-using kind = standing::kind;
+using kind = wave_state::kind;
 
 const reactor::wall_time start(std::chrono::seconds(1'795'428'000));
 
@@ -94,30 +94,31 @@ TEST(TenantFleetProgress, WhoHasLeftTheFleetOrWasNeverThereDoesNotCount) {
 }
 
 TEST(TenantStanding, OnlyTheNewStateCounts) {
-  const standing before{kind::ready, "old", start};
-  EXPECT_EQ(standing_after(before, "new", "old", moves(), start + 1h).is, kind::unsettled);
-  EXPECT_EQ(standing_after(before, "new", "old", settled(), start + 1h).is, kind::unsettled);
-  const standing after = standing_after(before, "new", "new", settled(), start + 1h);
-  EXPECT_EQ(after, (standing{kind::ready, "new", start + 1h}));
-  EXPECT_EQ(standing_after(after, "new", "new", settled(), start + 2h).since, start + 1h);
+  const wave_state before{kind::ready, "old", start};
+  EXPECT_EQ(wave_state_after(before, "new", "old", moves(), start + 1h).is, kind::unsettled);
+  EXPECT_EQ(wave_state_after(before, "new", "old", settled(), start + 1h).is, kind::unsettled);
+  const wave_state after = wave_state_after(before, "new", "new", settled(), start + 1h);
+  EXPECT_EQ(after, (wave_state{kind::ready, "new", start + 1h}));
+  EXPECT_EQ(wave_state_after(after, "new", "new", settled(), start + 2h).since, start + 1h);
 }
 
 TEST(TenantStanding, AFailureLastsWhileItIsTriedAgain) {
-  const standing failed = standing_after({}, "new", "old", held("backoff"), start);
-  EXPECT_EQ(failed, (standing{kind::failed, "new", start}));
-  EXPECT_EQ(standing_after(failed, "new", "old", moves(), start + 1min), failed);
-  EXPECT_EQ(standing_after(failed, "newer", "old", moves(), start + 1min).is, kind::unsettled);
-  const standing cured = standing_after(failed, "new", "new", settled(), start + 2min);
-  EXPECT_EQ(cured, (standing{kind::ready, "new", start + 2min}));
-  EXPECT_EQ(standing_after(cured, "new", "new", moves(), start + 3min), cured) << "it is put back";
+  const wave_state failed = wave_state_after({}, "new", "old", held("backoff"), start);
+  EXPECT_EQ(failed, (wave_state{kind::failed, "new", start}));
+  EXPECT_EQ(wave_state_after(failed, "new", "old", moves(), start + 1min), failed);
+  EXPECT_EQ(wave_state_after(failed, "newer", "old", moves(), start + 1min).is, kind::unsettled);
+  const wave_state cured = wave_state_after(failed, "new", "new", settled(), start + 2min);
+  EXPECT_EQ(cured, (wave_state{kind::ready, "new", start + 2min}));
+  EXPECT_EQ(wave_state_after(cured, "new", "new", moves(), start + 3min), cured)
+      << "it is put back";
 }
 
 TEST(TenantStanding, WhoOnlyWaitsIsNotSettled) {
   for (const std::string_view code : {"operating", "chart-loading", "policy:EarlierWave",
                                       "release-pending", "namespace-terminating", "fleet-loading"})
-    EXPECT_EQ(standing_after({}, "new", "old", held(code), start).is, kind::unsettled) << code;
+    EXPECT_EQ(wave_state_after({}, "new", "old", held(code), start).is, kind::unsettled) << code;
   for (const std::string_view code : {"conflict", "chart-not-loaded", "version-invalid"})
-    EXPECT_EQ(standing_after({}, "new", "old", held(code), start).is, kind::failed) << code;
+    EXPECT_EQ(wave_state_after({}, "new", "old", held(code), start).is, kind::failed) << code;
 }
 
 TEST(TenantStanding, AClusterIsSettledWhenItsLastTenantIs) {

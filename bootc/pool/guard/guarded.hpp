@@ -28,7 +28,7 @@ struct guarded {
 /// "apps/v1/deployments/shop/web, example.com/v1/alerts/ceph":
 /// [GROUP/]VERSION/PLURAL/[NAMESPACE/]NAME of each.
 /// Limits   eight objects.
-/// Errors   errc::malformed names the entry; also for a kind of which nobody is told what exists.
+/// Errors   errc::malformed names the entry; also for a kind of which no list is read.
 reactor::result<std::vector<guarded>> guarded_in(std::string_view text);
 
 /// What an object says of itself.

@@ -3,7 +3,7 @@
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/daemon_texts.hpp"
 #include "bootc/pool/drain_words.hpp"
-#include "bootc/pool/notes/hold_note.hpp"
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "k8s/client/events.hpp"
 

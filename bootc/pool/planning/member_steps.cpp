@@ -1,7 +1,7 @@
 #include "bootc/pool/planning/member_steps.hpp"
 
 #include "bootc/kinds/cluster_node.hpp"
-#include "bootc/pool/notes/hold_note.hpp"
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 
 #include <algorithm>

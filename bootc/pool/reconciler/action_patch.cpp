@@ -32,7 +32,7 @@ void leave_slot(json::object& annotations) {
   annotations[names::drain_within] = nullptr;
 }
 
-/// How it stages, for a daemon that may not read pools; and since when it shall run this image.
+/// How it stages, for a daemon that may not read pools; and since when it is to run this image.
 void ask_for(json::object& annotations, const action& a) {
   annotations[names::stage] =
       a.staging == staging_mode::locked ? json::value(nullptr) : json::value(text(a.staging));

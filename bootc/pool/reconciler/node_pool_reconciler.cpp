@@ -2,12 +2,12 @@
 
 #include "app/api/row_figures.hpp"
 #include "bootc/kinds/names.hpp"
-#include "bootc/pool/news.hpp"
-#include "bootc/pool/others/other_operator.hpp"
+#include "bootc/pool/coexistence/other_operator.hpp"
+#include "bootc/pool/event_filter.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "k8s/client/race.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <algorithm>
 
@@ -106,7 +106,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     co_return k8s::await_change();
   }
   const bool under_way = !next.actions.empty() || next.occupied > 0;
-  if (!attend(pool, under_way ? k8s::attention::close : k8s::attention::none)) {
+  if (!set_freshness(pool, under_way ? k8s::freshness::close : k8s::freshness::none)) {
     last_passes_.erase(pool);
     co_return k8s::requeue_after(wait_for_proof);
   }
@@ -146,22 +146,22 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
 
 /// Nothing is under way there any more.
 awaitable<void> node_pool_reconciler::let_go(std::string pool) {
-  attend(pool, k8s::attention::none);
+  set_freshness(pool, k8s::freshness::none);
   co_await reader_.drop_unused_copies();
 }
 
 /// Says that the pool needs views that are current, or no longer does. False while what was needed
 /// is not proved yet.
-bool node_pool_reconciler::attend(const std::string& pool, k8s::attention how) {
-  if (how == k8s::attention::close) {
+bool node_pool_reconciler::set_freshness(const std::string& pool, k8s::freshness how) {
+  if (how == k8s::freshness::close) {
     attending_.insert(pool);
   } else {
     attending_.erase(pool);
   }
   reader_.keep_copies(!attending_.empty());
-  if (settings_.attend)
-    settings_.attend(attending_.empty() ? k8s::attention::none : k8s::attention::close);
-  return how == k8s::attention::none || !settings_.may_act || settings_.may_act();
+  if (settings_.set_freshness)
+    settings_.set_freshness(attending_.empty() ? k8s::freshness::none : k8s::freshness::close);
+  return how == k8s::freshness::none || !settings_.may_act || settings_.may_act();
 }
 
 /// The nodes that hold a slot now and not after `plan`.
@@ -191,8 +191,9 @@ awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::ac
   pool_teller::noted found = co_await teller_.notes_of(pool, plan);
   node_notes to_note = std::move(found.all);
   while (const action* a = steps.next()) {
-    if (reactor::turn::is_over()) co_await loop_.yield();  // thousands of drains begin at once
-    if (!is_current()) co_return left_over{true, {}};      // the cluster went stale: the rest waits
+    if (reactor::loop_slice::is_over())
+      co_await loop_.yield();                          // thousands of drains begin at once
+    if (!is_current()) co_return left_over{true, {}};  // the cluster went stale: the rest waits
     const auto told_to_boot =
         a->kind == action_kind::free_slot ? told_to_boot_at(a->node) : std::nullopt;
     json::object annotations;

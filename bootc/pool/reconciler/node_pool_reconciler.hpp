@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bootc/pool/notes/image_history.hpp"
+#include "bootc/pool/events/image_history.hpp"
 #include "bootc/pool/reconciler/pass_steps.hpp"
 #include "bootc/pool/reconciler/pool_reader.hpp"
 #include "bootc/pool/reconciler/pool_teller.hpp"
@@ -44,8 +44,8 @@ public:
     teller_.gone(b);
   }
   void gone(const k8s::node& n) { writer_.gone(n); }
-  /// False for events that no pass need look at (pool/news.hpp): of its own status, of its notes. A
-  /// pass that waits to see what was written looks at all of them.
+  /// False for events that no pass need look at (pool/event_filter.hpp): of its own status, of its
+  /// notes. A pass that waits to see what was written looks at all of them.
   bool is_news(const node_pool& before, const node_pool& now);
   bool is_news(const bootc_node& before, const bootc_node& now) const;
   /// Objects that readings have taken copies of so far.
@@ -65,7 +65,7 @@ private:
   std::set<std::string> gives_back(const rollout_plan& plan) const;
   std::optional<reactor::wall_time> told_to_boot_at(const std::string& node) const;
   void count(const action& made, std::optional<reactor::wall_time> told_to_boot);
-  bool attend(const std::string& pool, k8s::attention how);
+  bool set_freshness(const std::string& pool, k8s::freshness how);
   bool is_current() const { return !settings_.is_current || settings_.is_current(); }
 
   reactor::loop& loop_;

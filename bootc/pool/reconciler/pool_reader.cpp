@@ -4,8 +4,8 @@
 #include "app/api/override_order.hpp"
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/pool/assumption.hpp"
-#include "bootc/pool/notes/hold_note.hpp"
-#include "bootc/pool/others/other_operator.hpp"
+#include "bootc/pool/coexistence/other_operator.hpp"
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"
 #include "bootc/pool/secrets/pull_secrets.hpp"
@@ -13,7 +13,7 @@
 #include "bootc/tags/tag_watcher.hpp"
 #include "k8s/skew/server_versions.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -92,7 +92,7 @@ awaitable<void> pool_reader::copy_all(const k8s::store<View>& from, copies<View>
   for (auto one = known.begin(); one != known.end();) {
     std::size_t looked_at = 0, taken = 0;
     for (; one != known.end() && taken < copies_a_turn && looked_at < steps_a_turn &&
-           !reactor::turn::is_over();
+           !reactor::loop_slice::is_over();
          ++one) {
       ++looked_at;
       std::shared_ptr<const View> copy = one->second;
@@ -260,7 +260,7 @@ awaitable<rollout_plan> pool_reader::decide(reading& from) {
     rollout_planning planning(from.world);
     std::size_t in_turn = 0;
     while (!planning.advance(steps_at_once)) {
-      if ((in_turn += steps_at_once) < steps_a_turn && !reactor::turn::is_over()) continue;
+      if ((in_turn += steps_at_once) < steps_a_turn && !reactor::loop_slice::is_over()) continue;
       in_turn = 0;
       co_await loop_.yield();
     }
@@ -359,8 +359,8 @@ awaitable<rollout_plan> pool_reader::plan_once(std::string pool, plan_view of) {
   now.world.policy = std::move(answer);
   rollout_plan out = co_await decide(now);
   auto spent = std::make_shared<policy_answer>(std::move(now.world.policy));
-  reactor::turn::leave_to_a_worker([](const std::shared_ptr<policy_answer>& all) { *all = {}; },
-                                   std::move(spent));
+  reactor::loop_slice::leave_to_a_worker(
+      [](const std::shared_ptr<policy_answer>& all) { *all = {}; }, std::move(spent));
   co_return out;
 }
 
@@ -403,7 +403,7 @@ void pool_reader::follow_tag(const std::string& pool) {
   // A digest is what it is; only of one that nodes do not run yet is it asked whether it is there.
   const bool names_itself = image && !image->digest.empty() && !is_assumed(*p);
   if (!image || names_itself || p->meta.deleting()) return settings_.tags->leave(who);
-  tag_watcher::wish w;
+  tag_watcher::tag_request w;
   w.image = std::move(*image);
   w.ref = image_of(*p);
   const node_pool_status& known = p->status;

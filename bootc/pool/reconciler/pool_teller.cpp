@@ -2,11 +2,11 @@
 
 #include "app/api/row_figures.hpp"
 #include "bootc/kinds/names.hpp"
-#include "bootc/pool/notes/hold_note.hpp"
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/reconciler/pass_steps.hpp"
 #include "k8s/client/events.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 
 #include <utility>
 
@@ -80,7 +80,7 @@ awaitable<std::optional<reactor::wall_time>> pool_teller::tell_of_drains(node_po
                                                                          drains_by_node ours) {
   drain_teller::news news;
   for (const auto& [node, progress] : ours) {
-    if (reactor::turn::is_over()) co_await loop_.yield();
+    if (reactor::loop_slice::is_over()) co_await loop_.yield();
     drain_teller_.tell_one(pool, node, views_.nodes.find("", node), progress, loop_.wall(), news);
   }
   drain_teller_.forget(pool, ours);
@@ -114,7 +114,8 @@ awaitable<pool_teller::noted> pool_teller::notes_of(const node_pool& pool, rollo
   std::size_t alone = 0;
   bool has_skew = false, has_limit = false;
   for (std::size_t i = 0; i < plan.units.size(); ++i) {
-    if (i % units_a_turn == units_a_turn - 1 || reactor::turn::is_over()) co_await loop_.yield();
+    if (i % units_a_turn == units_a_turn - 1 || reactor::loop_slice::is_over())
+      co_await loop_.yield();
     const unit& u = plan.units[i];
     while (why != plan.holds.end() && why->unit < u.name) ++why;
     const bool is_held = why != plan.holds.end() && why->unit == u.name;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bootc/pool/notes/event_notes.hpp"
+#include "bootc/pool/events/event_notes.hpp"
 #include "bootc/pool/reconciler/pool_reader.hpp"
 #include "bootc/pool/reconciler/pool_writer.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "app/api/override_order.hpp"
 #include "bootc/kinds/names.hpp"
-#include "bootc/pool/news.hpp"
-#include "bootc/pool/notes/image_history.hpp"
+#include "bootc/pool/event_filter.hpp"
+#include "bootc/pool/events/image_history.hpp"
 #include "bootc/pool/reconciler/action_patch.hpp"
 #include "bootc/pool/reconciler/pass_steps.hpp"
 #include "k8s/client/client.hpp"

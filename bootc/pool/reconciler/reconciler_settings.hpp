@@ -57,7 +57,7 @@ struct reconciler_settings {
   // false: the views are old and nothing is acted upon; empty = always true
   std::function<bool()> is_current;
   /// From then on the views are watched closely, or not. May be empty.
-  std::function<void(k8s::attention how)> attend;
+  std::function<void(k8s::freshness how)> set_freshness;
   /// The views were proved current since then; empty = always true.
   std::function<bool()> may_act;
   units::brake_question brake;  // asked before each write that begins something

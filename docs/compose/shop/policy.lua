@@ -1,4 +1,4 @@
--- A Shop becomes a ConfigMap, a Secret that nobody ever sees, and a Deployment from a template.
+-- A Shop becomes a ConfigMap, a Secret whose value no person sees, and a Deployment from a template.
 local function sync(shop, related, children, files)
   if shop.deleting then return { children = {} } end
   local name = shop.name .. "-shop"

@@ -28,7 +28,7 @@ void add_login_flags(command_flags& f, chart_flags& into);
 /// --repository-config, --repository-cache, --registry-config.
 void add_place_flags(command_flags& f, chart_flags& into);
 
-/// Finds a chart wherever it is and says where it lies on this machine.
+/// Finds a chart in any kind of source and says where it lies on this machine.
 /// Shape    `notes` gets lines for standard error.
 using chart_locator = std::function<outcome<std::string>(
     const std::string& reference, const chart_flags& how, std::vector<std::string>& notes)>;

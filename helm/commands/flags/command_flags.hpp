@@ -63,7 +63,7 @@ public:
   void about(std::string words);
   /// From here on, or no longer, what is declared belongs to every command.
   void general(bool on) { general_ = on; }
-  /// Keeps what flags write into and nobody reads.
+  /// Keeps values that flags write and the command does not read.
   void hold(std::shared_ptr<void> kept) { held_.push_back(std::move(kept)); }
 
   /// What is left besides flags.

@@ -112,8 +112,8 @@ std::unique_ptr<sources::chart_source> chart_source_for(reactor::loop& l,
 
 reactor::awaitable<formats::outcome<std::string>> read_address(sources::chart_source& from,
                                                                std::string address) {
-  sources::repository_entry nobodys;
-  return sources::fetch(from.network(), std::move(nobodys), std::move(address),
+  sources::repository_entry without_login;
+  return sources::fetch(from.network(), std::move(without_login), std::move(address),
                         formats::file_bytes_limit);
 }
 

@@ -17,7 +17,7 @@ struct console {
   teller debug = {};  // may be empty
 };
 
-/// A chart from wherever its reference points, loaded.
+/// The chart that a reference names, loaded.
 using chart_finder = std::function<awaitable<outcome<std::shared_ptr<prepared_chart>>>(
     std::string reference, chart_flags from)>;
 

@@ -6,7 +6,7 @@
 
 namespace helm::placed {
 
-/// One workload of a namespace: how many of it shall be available, and are.
+/// One workload of a namespace: how many of it are to be available, and are.
 struct workload_facts {
   std::string kind, name;
   std::int64_t available = 0, wanted = 1;

@@ -16,7 +16,7 @@ namespace helm::placed {
 std::string version_problem(std::string_view asked);
 
 /// "1.19.1" and "v1.19.1", "1.2" and "1.2.0" are one version. The build is only looked at where
-/// somebody asks for one.
+/// the caller asks for one.
 bool same_version(std::string_view asked, std::string_view offered);
 
 /// Which of the versions that a repository has is meant: the exact text first, else the first that

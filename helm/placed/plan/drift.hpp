@@ -30,10 +30,10 @@ std::vector<checked_object> checked_objects(std::span<const boost::json::object>
 /// So many are named in a sentence; of more it says how many.
 inline constexpr std::size_t most_named = 20;
 
-/// What was found out about a release that is as it shall be by its annotation.
+/// What was found out about a release that is as wanted by its annotation.
 struct drift_findings {
   std::vector<std::string> missing;  // objects that are gone
-  std::string moved;                 // how somebody else moved the release, or empty
+  std::string moved;                 // how another client moved the release, or empty
   bool any() const noexcept { return !missing.empty() || !moved.empty(); }
   /// One sentence for an Event.
   std::string text() const;

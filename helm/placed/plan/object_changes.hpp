@@ -26,13 +26,13 @@ struct object_change {
 std::vector<std::string> lines_between(const boost::json::object& from,
                                        const boost::json::object& to, std::string_view kind);
 
-/// What becomes of an object that the release shall have: none where nothing does. `before` is the
+/// What becomes of an object that the release is to have: none where nothing does. `before` is the
 /// manifest's of the revision that is there, `live` what the cluster has.
 /// Errors   those of the merge that an upgrade makes.
 outcome<std::optional<object_change>> change_of(const objects::object& target,
                                                 const objects::object* before,
                                                 const boost::json::object* live);
-/// What becomes of one that it shall have no longer; none where it is gone.
+/// What becomes of one that it is to have no longer; none where it is gone.
 std::optional<object_change> removal_of(const objects::object& dropped,
                                         const boost::json::object* live);
 

@@ -131,7 +131,7 @@ bool placement_planner::namespace_is_there() {
   if (facts_.workspace.is == workspace_state::terminating) {
     terminating();
     wait(waits_for::namespace_terminating, "namespace " + out_.workspace + " is terminating",
-         pause_after(setback::terminating, 1));
+         pause_after(retry_cause::terminating, 1));
     return false;
   }
   if (facts_.workspace.is == workspace_state::present) return true;
@@ -219,7 +219,7 @@ void placement_planner::remove_namespace() {
   if (facts_.workspace.is == workspace_state::terminating) {
     const bool patient = facts_.now - facts_.deleting_namespace_since < namespace_patience;
     return wait(waits_for::namespace_terminating, "namespace " + out_.workspace + " is terminating",
-                patient ? namespace_poll : pause_after(setback::terminating, 1));
+                patient ? namespace_poll : pause_after(retry_cause::terminating, 1));
   }
   go_unless_waiting(step::delete_namespace, "we made namespace " + out_.workspace);
   if (out_.next == step::delete_namespace) tell(words_.namespace_delete_requested, out_.workspace);

@@ -25,7 +25,7 @@ struct release_facts {
 std::optional<release_facts> newest_of(std::span<const release::record> history);
 
 /// How a deployed release differs from what a fingerprint stands for, as a sentence; empty when it
-/// does not. Whoever moved it with stock Helm left the annotation as it was.
+/// does not. A move with stock Helm left the annotation as it was.
 std::string moved_away(const release_facts& is, const chart_coordinates& wanted,
                        const std::string& wanted_values);
 
@@ -33,9 +33,9 @@ std::string moved_away(const release_facts& is, const chart_coordinates& wanted,
 /// is not followed by another revision before operation_floor is over. Zero when it may begin.
 reactor::nanoseconds until_next_revision(const release_facts& is, reactor::wall_time now);
 
-/// Since when nobody can be working on a pending release any more: by its own time, or, as clocks
-/// differ, by when it was first seen pending here; half a minute after an operation's timeout. Zero
-/// when it is over.
+/// Since when no process can be working on a pending release any more: by its own time, or, as
+/// clocks differ, by when it was first seen pending here; half a minute after an operation's
+/// timeout. Zero when it is over.
 reactor::nanoseconds until_abandoned(const release_facts& pending, reactor::wall_time now,
                                      std::optional<reactor::wall_time> first_seen,
                                      reactor::nanoseconds timeout = operation_timeout);

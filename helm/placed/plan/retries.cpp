@@ -11,25 +11,25 @@ nanoseconds doubled(nanoseconds first, nanoseconds cap, std::uint32_t failures) 
 
 }  // namespace
 
-nanoseconds pause_after(setback what, std::uint32_t failures) noexcept {
+nanoseconds pause_after(retry_cause what, std::uint32_t failures) noexcept {
   switch (what) {
-    case setback::crd: return 60s;
-    case setback::namespace_: return 30s;
-    case setback::terminating: return 5s;
-    case setback::helm_setup: return 60s;
-    case setback::status_write: return 45s;
-    case setback::finalizer: return 5s;
-    case setback::chart_skipped: return 120s;
-    case setback::chart: return doubled(30s, 5min, failures);
-    case setback::operation: return doubled(30s, 15min, failures);
-    case setback::version: return nanoseconds::max();
-    case setback::edge: return 30s;
-    case setback::edge_operation: return doubled(60s, 15min, failures);
+    case retry_cause::crd: return 60s;
+    case retry_cause::namespace_: return 30s;
+    case retry_cause::terminating: return 5s;
+    case retry_cause::helm_setup: return 60s;
+    case retry_cause::status_write: return 45s;
+    case retry_cause::finalizer: return 5s;
+    case retry_cause::chart_skipped: return 120s;
+    case retry_cause::chart: return doubled(30s, 5min, failures);
+    case retry_cause::operation: return doubled(30s, 15min, failures);
+    case retry_cause::version: return nanoseconds::max();
+    case retry_cause::edge: return 30s;
+    case retry_cause::edge_operation: return doubled(60s, 15min, failures);
   }
   return 30s;
 }
 
-void attempts::failed(setback what, const attempt_key& at, reactor::steady_time now) {
+void attempts::failed(retry_cause what, const attempt_key& at, reactor::steady_time now) {
   if (!(at == at_) || what != what_) failures_ = 0;
   at_ = at;
   what_ = what;

@@ -38,9 +38,9 @@ std::string reserved_namespaces::reason(std::string_view name) const {
 }
 
 bool may_delete(const workspace_facts& ns, std::string_view name,
-                const names::owner_reference& for_whom, std::string_view discovery_ns) {
+                const names::owner_reference& owner_of_it, std::string_view discovery_ns) {
   if (name == "default" || name.starts_with("kube-") || name == discovery_ns) return false;
-  return ns.is != workspace_facts::state::absent && names::read_owner(ns.owner) == for_whom;
+  return ns.is != workspace_facts::state::absent && names::read_owner(ns.owner) == owner_of_it;
 }
 
 }  // namespace helm::placed

@@ -21,7 +21,7 @@ struct workspace_facts {
   friend bool operator==(const workspace_facts&, const workspace_facts&) = default;
 };
 
-/// Somebody who wants the namespace of that name: a Tenant of the cluster, or a KryptonDeployment
+/// An object that wants the namespace of that name: a Tenant of the cluster, or a KryptonDeployment
 /// that goes there.
 struct claimant {
   names::owner_reference who;
@@ -30,9 +30,9 @@ struct claimant {
 };
 
 /// Who of several has the namespace: who its annotation names, if it is one of them; else, if
-/// nobody knows whether that object is still there, that one; else the oldest, of equally old ones
-/// the one in the smaller namespace. So always exactly one. `may_exist` answers for owners that are
-/// no claimants (a KryptonDeployment of a home that we do not see).
+/// it is not known whether that object is still there, that one; else the oldest, of equally old
+/// ones the one in the smaller namespace. So always exactly one. `may_exist` answers for owners
+/// that are no claimants (a KryptonDeployment of a home that we do not see).
 names::owner_reference owner_of(const workspace_facts& ns, const std::vector<claimant>& all,
                                 bool (*may_exist)(const names::owner_reference& who));
 
@@ -52,8 +52,8 @@ struct reserved_namespaces {
   friend bool operator==(const reserved_namespaces&, const reserved_namespaces&) = default;
 };
 
-/// Whether cleaning up may delete it: we made it for this very object, and nobody else lives in it.
+/// Whether cleaning up may delete it: we made it for this very object, and no other object uses it.
 bool may_delete(const workspace_facts& ns, std::string_view name,
-                const names::owner_reference& for_whom, std::string_view discovery_ns);
+                const names::owner_reference& owner_of_it, std::string_view discovery_ns);
 
 }  // namespace helm::placed

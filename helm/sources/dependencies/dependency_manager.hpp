@@ -28,7 +28,7 @@ public:
   dependency_manager(chart_source& source, dependency_options options,
                      std::function<void(const std::string&)> say);
 
-  /// Chooses versions anew from Chart.yaml.
+  /// Chooses versions again from Chart.yaml.
   awaitable<outcome<bool>> update();
   /// Fetches exactly what Chart.lock says; without one it is an update.
   awaitable<outcome<bool>> build();

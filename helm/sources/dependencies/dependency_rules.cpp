@@ -32,7 +32,7 @@ std::string joined(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// "@name" and "alias:name" stand for a repository somebody added.
+/// "@name" and "alias:name" stand for a repository that was added.
 bool is_alias_of(std::string_view text, std::string_view name) {
   for (const std::string_view prefix : {"@", "alias:"})
     if (text.starts_with(prefix) && text.substr(prefix.size()) == name) return true;

@@ -29,7 +29,7 @@ outcome<std::map<std::string, std::string>> repository_names(
     dependency_list& dependencies, const std::vector<repository_entry>& known,
     const std::string& chart_path);
 
-/// The cache's name for a repository that nobody added: "helm-manager-" and a digest of its URL.
+/// The cache's name for a repository that was not added: "helm-manager-" and a digest of its URL.
 std::string unmanaged_name(std::string_view repository_url);
 bool is_unmanaged(std::string_view name);
 

@@ -76,7 +76,7 @@ tenant_cluster::keeper::options tenant_cluster::keeper_of(const options& o,
                .namespace_made = log_line::namespace_made,
                .namespace_created = tenant_event::workspace_created,
                .record_doubted = tenant_event::not_noted,
-               .failed = setback::operation};
+               .failed = retry_cause::operation};
   out.kind = tenant_resource();
   out.finalizer = names::cleanup;
   set_common_options(out, o, log);
@@ -210,7 +210,7 @@ void tenant_cluster::reconsider() {
 
 void tenant_cluster::recover() {
   ++revision_;
-  ++connection_;  // what failed while it was down is tried anew
+  ++connection_;  // what failed while it was down is tried again
   tenants_.objects().each([&](const tenant& t) {
     const auto spread = static_cast<std::uint64_t>(k8s::cluster::recovery_spread.count());
     const auto share = static_cast<std::int64_t>(on_.loop().random().next() % spread);
@@ -320,12 +320,12 @@ void tenant_cluster::log(reactor::log_level level, std::string_view line, const 
     to.write(level, line, {{"why", why}});
 }
 
-awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, happening what,
+awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, transition what,
                                                     std::string message, std::string applied_chart,
                                                     std::optional<k8s::condition> plan) {
   const auto wanted = options_.wanted();
   const std::string cluster = on_.on().name();
-  turn_of_events turn;
+  status_change turn;
   turn.cluster = cluster;
   turn.what = what;
   turn.message = message;

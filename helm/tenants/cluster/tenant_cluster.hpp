@@ -11,8 +11,8 @@
 #include "helm/tenants/cluster/tenant_writes.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/kinds/names.hpp"
-#include "helm/tenants/waves/standing.hpp"
 #include "helm/tenants/waves/wave_gate.hpp"
+#include "helm/tenants/waves/wave_state.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/fleet/fleet.hpp"
@@ -60,19 +60,20 @@ struct kept_tenants {
     std::string drift_told, refused_told;
     bool mismatch_told = false;
     struct unsaid {
-      happening what;
+      transition what;
       std::string message, applied_chart;
       std::optional<k8s::condition> plan;
     };
     std::optional<unsaid> unsaved;  // could not be written
-    standing stands;
+    wave_state stands;
   };
 };
 
 /// The Tenants of one cluster, each with its release there.
 /// Stop     within stop_limit, which is half of what a process has to end.
 /// Lifetime engagement, supply and slots outlive it; co_await stop() before destruction.
-class tenant_cluster final : public units::part, private placed::keeper<kept_tenants> {
+class tenant_cluster final : public units::cluster_controller,
+                             private placed::keeper<kept_tenants> {
 public:
   struct options {
     units::mode does = units::mode::act;
@@ -100,8 +101,8 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override {
-    return kind_absence_.problem.empty() ? tenants_.doubt() : kind_absence_.problem;
+  std::string sync_problem() const override {
+    return kind_absence_.problem.empty() ? tenants_.sync_problem() : kind_absence_.problem;
   }
   std::optional<k8s::fault> refusal() const override { return kind_absence_.refused; }
   void reconsider() override;
@@ -115,7 +116,7 @@ public:
   awaitable<outcome<tenant_preview>> preview(k8s::object_key key);
   /// The Tenant as it was seen last; null where it was not.
   const tenant* seen(const k8s::object_key& key) const { return tenants_.find(key); }
-  /// How far its Tenants are with what shall be everywhere, for the waves behind it. None: nobody
+  /// How far its Tenants are with what is wanted everywhere, for the waves behind it. None: it
   /// can reach it.
   std::optional<policies::rollout_cluster> progress();
   using keeper::idle;
@@ -182,10 +183,10 @@ private:
     std::optional<tenant> now;  // the object since
   };
   /// Status and, where it changed, the phase's Event.
-  awaitable<said> say(key_type key, tenant about, happening what, std::string message,
+  awaitable<said> say(key_type key, tenant about, transition what, std::string message,
                       std::string applied_chart = {}, std::optional<k8s::condition> plan = {});
   /// What is to be written of the plan: what came to pass, and what it is for who only looks.
-  turn_of_events turn_for(const tenant_plan& p) const;
+  status_change turn_for(const tenant_plan& p) const;
   /// Whether what is planned is not in the object's status yet.
   bool would_say(const tenant& t, const tenant_plan& p) const;
   k8s::event_recorder& events() override { return on_.on().events(); }

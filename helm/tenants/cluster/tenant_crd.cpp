@@ -180,7 +180,7 @@ awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  //
       continue;
     }
     if (tell_failure) tell_failure(why.problem);
-    co_await on.loop().sleep_for(pause_after(setback::crd, 1));
+    co_await on.loop().sleep_for(pause_after(retry_cause::crd, 1));
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace helm::tenants {
 
-/// ensured: a cluster that does not serve the kind is given it; as_served: whoever engages
+/// ensured: a cluster that does not serve the kind is given it; as_served: the caller that engages
 /// it has looked.
 enum class kind_on_cluster { as_served, ensured };
 

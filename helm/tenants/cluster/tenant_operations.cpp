@@ -19,13 +19,13 @@ using reactor::log_level;
 /// Of a fingerprint, in an Event.
 constexpr std::size_t shown_digits = 12;
 
-happening success_of(operation what) noexcept {
-  return what == operation::install ? happening::installed : happening::upgraded;
+transition success_of(operation what) noexcept {
+  return what == operation::install ? transition::installed : transition::upgraded;
 }
 
-happening failure_of(operation what) noexcept {
-  if (what == operation::install) return happening::install_failed;
-  return what == operation::upgrade ? happening::upgrade_failed : happening::uninstall_failed;
+transition failure_of(operation what) noexcept {
+  if (what == operation::install) return transition::install_failed;
+  return what == operation::upgrade ? transition::upgrade_failed : transition::uninstall_failed;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ tenant_cluster::outcome_words tenant_cluster::words_of(operation what, operation
   const bool failed = how == operation_end::failed;
   if (what == operation::uninstall && !failed)
     return {log_line::uninstalled, tenant_event::uninstalled, p.release};
-  const happening_kind& kind = kind_of(failed ? failure_of(what) : success_of(what));
+  const transition_kind& kind = kind_of(failed ? failure_of(what) : success_of(what));
   return {kind.log_line, *kind.event, p.release};
 }
 

@@ -23,7 +23,7 @@ using reactor::log_level;
 constexpr double early = 0.85;
 
 /// The complaint is in the object's conditions already.
-bool is_said(const tenant& t, const std::string& cluster, happening what,
+bool is_said(const tenant& t, const std::string& cluster, transition what,
              const std::string& message) {
   const std::string type = std::string(condition_prefix::error) + cluster;
   const k8s::condition* is = k8s::find_condition(t.status.conditions, type);
@@ -100,8 +100,8 @@ awaitable<k8s::result<tenant_cluster::gathered>> tenant_cluster::gather(key_type
     names::owner_reference who{std::string(names::tenant_kind), other.meta.key()};
     w.others.push_back({std::move(who), other.created});
   });
-  // For whom we made the namespace has it as long as that object is there, whatever cluster it is
-  // meant for by now.
+  // The object that we made the namespace for has it as long as that object is there, whatever
+  // cluster it is meant for by now.
   const auto named = names::read_owner(w.workspace.owner);
   if (named && named->kind == names::tenant_kind && named->key != key) {
     const auto is_named = [&](const claimant& c) { return c.who == *named; };
@@ -130,7 +130,7 @@ awaitable<bool> tenant_cluster::look_for_drift(key_type key, known_release relea
   const auto interval = options_.wanted()->all.check_interval;
   const auto due = reactor::nanoseconds(
       static_cast<std::int64_t>(early * static_cast<double>(interval.count())));
-  if (!m->drift_looked) {  // whoever starts has more urgent things to do
+  if (!m->drift_looked) {  // a start has more urgent things to do
     m->drift_looked = now;
     co_return false;
   }
@@ -152,14 +152,14 @@ k8s::result<k8s::next> tenant_cluster::refused(const key_type& key, const k8s::f
     tell(*t, tenant_event::config_init_failed, why.message());
     log(log_level::warning, "the cluster does not say what is there", *t, why.message());
   }
-  return k8s::requeue_after(pause_after(setback::helm_setup, 1));
+  return k8s::requeue_after(pause_after(retry_cause::helm_setup, 1));
 }
 
-turn_of_events tenant_cluster::turn_for(const tenant_plan& p) const {
+status_change tenant_cluster::turn_for(const tenant_plan& p) const {
   const auto wanted = options_.wanted();
-  turn_of_events turn;
+  status_change turn;
   turn.cluster = on_.on().name();
-  turn.what = p.is.value_or(happening::waiting);
+  turn.what = p.is.value_or(transition::waiting);
   turn.message = p.message;
   turn.applied_chart = p.applied_chart;
   turn.skip = wanted->all.skip;
@@ -169,7 +169,7 @@ turn_of_events tenant_cluster::turn_for(const tenant_plan& p) const {
 }
 
 bool tenant_cluster::would_say(const gathered& g, const tenant_plan& p) const {
-  const turn_of_events turn = turn_for(p);
+  const status_change turn = turn_for(p);
   if (!p.is && !turn.plan) return false;
   return !(status_after(*g.is.object, turn, loop_.wall()) == g.is.object->status);
 }
@@ -183,7 +183,7 @@ awaitable<std::optional<k8s::next>> tenant_cluster::catch_up(key_type key,
   tenant about = fresh ? *fresh : *tenants_.find(key);
   said again =
       co_await say(key, std::move(about), what.what, what.message, what.applied_chart, what.plan);
-  if (!again.well) later = k8s::requeue_after(pause_after(setback::status_write, 1));
+  if (!again.well) later = k8s::requeue_after(pause_after(retry_cause::status_write, 1));
   if (again.now) fresh = std::move(again.now);
   co_return later;
 }
@@ -193,8 +193,8 @@ void tenant_cluster::planned(const key_type& key, const gathered& g, const tenan
   const bool ours = concern_of(*w.object, w) == concern::ours || p.action != "none";
   if (memory* known = find(key)) {
     known->refused_told.clear();
-    known->stands = standing_after(known->stands, w.wanted.fingerprint,
-                                   w.object->fingerprint(w.cluster), p, w.now);
+    known->stands = wave_state_after(known->stands, w.wanted.fingerprint,
+                                     w.object->fingerprint(w.cluster), p, w.now);
   }
   remember(key, ours ? std::optional(p) : std::nullopt);
 }
@@ -221,7 +221,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, gathered g
   }
   std::optional<nanoseconds> again = p.again_in;
   if (again && *again == nanoseconds::max()) again.reset();
-  // Whoever works on it ends sooner than it counts as abandoned.
+  // A process that works on it ends sooner than it counts as abandoned.
   if (again && p.hold && p.hold->code == hold_code::release_pending.code)
     again = std::min(*again, wanted->all.check_interval);
   const bool skips = p.action == "skip";
@@ -231,10 +231,10 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, gathered g
     again = next_check(wanted->all.check_interval, on_.loop().random());
   std::optional<k8s::condition> plan = published(p, w.wanted, w.cluster);
   if (p.is || plan) {
-    const happening what = p.is.value_or(happening::waiting);
+    const transition what = p.is.value_or(transition::waiting);
     const said told =
         co_await say(key, *w.object, what, p.message, p.applied_chart, std::move(plan));
-    const nanoseconds retry = pause_after(setback::status_write, 1);
+    const nanoseconds retry = pause_after(retry_cause::status_write, 1);
     if (!told.well) again = again ? std::min(*again, retry) : retry;
   }
   if (again) out.then = k8s::requeue_after(*again);
@@ -243,9 +243,9 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, gathered g
 
 awaitable<void> tenant_cluster::namespace_failed(key_type key, gathered g, std::string why) {
   tenant about = *std::move(g.is.object);
-  if (!is_said(about, g.is.cluster, happening::namespace_failed, why))
+  if (!is_said(about, g.is.cluster, transition::namespace_failed, why))
     tell(about, tenant_event::workspace_create_failed, why);
-  (void)co_await say(key, std::move(about), happening::namespace_failed, why);
+  (void)co_await say(key, std::move(about), transition::namespace_failed, why);
 }
 
 awaitable<std::optional<tenant>> tenant_cluster::say_deletion(tenant now, gathered g,

@@ -14,7 +14,7 @@ operation operation_for(std::string_view action) noexcept {
   return action == "uninstall" ? operation::uninstall : operation::none;
 }
 
-/// What a Tenant that waits would come to: as if nobody held it back and no attempt had failed.
+/// What a Tenant that waits would come to: as if nothing held it back and no attempt had failed.
 tenant_plan behind_the_hold(tenant_world w) {
   w.held.reset();
   w.braked.reset();

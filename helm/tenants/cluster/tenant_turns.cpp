@@ -56,21 +56,21 @@ turn_question tenant_cluster::question_for_turns(const wave_gate& at) const {
 std::optional<policies::rollout_cluster> tenant_cluster::progress() {
   if (!on_.is_live()) return std::nullopt;
   const auto wanted = options_.wanted();
-  const std::string& shall_be = wanted->release.fingerprint;
+  const std::string& wanted_now = wanted->release.fingerprint;
   const std::string cluster = on_.on().name();
-  if (summed_.revision != revision_ || summed_.fingerprint != shall_be) {
-    summed_ = {revision_, shall_be, {}};
+  if (summed_.revision != revision_ || summed_.fingerprint != wanted_now) {
+    summed_ = {revision_, wanted_now, {}};
     tenants_.objects().each([&](const tenant& t) {
       if (t.meta.deleting()) return;
       if (options_.does == units::mode::look) {
         if (concern_of(t, world_of(t)) == concern::ours)
-          summed_.is.add(standing_seen(t, cluster, shall_be));
+          summed_.is.add(wave_state_seen(t, cluster, wanted_now));
         return;
       }
       const auto known = known_.find(t.meta.key());
       const memory* m = known == known_.end() ? nullptr : &known->second;
       if (m && m->stands.is_planned() && !m->last) return;  // another cluster's, or another name's
-      summed_.is.add(m && m->stands.fingerprint == shall_be ? m->stands : standing());
+      summed_.is.add(m && m->stands.fingerprint == wanted_now ? m->stands : wave_state());
     });
   }
   const wave_progress& is = summed_.is;

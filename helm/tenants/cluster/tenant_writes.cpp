@@ -2,7 +2,7 @@
 
 namespace helm::tenants {
 
-object_writes<tenant>::patch_maker telling(const tenant& t, turn_of_events turn,
+object_writes<tenant>::patch_maker telling(const tenant& t, status_change turn,
                                            reactor::wall_time now) {
   return [wanted = status_after(t, turn, now), turn,
           first = t.meta.resource_version](const tenant& is) mutable {

@@ -10,7 +10,7 @@ using written_tenant = written<tenant>;
 
 /// Makes the patches that put what came to pass into the status of `t`; after a conflict it is
 /// merged with what others wrote. `turn.cluster` outlives the call.
-object_writes<tenant>::patch_maker telling(const tenant& t, turn_of_events turn,
+object_writes<tenant>::patch_maker telling(const tenant& t, status_change turn,
                                            reactor::wall_time now);
 
 }  // namespace helm::tenants

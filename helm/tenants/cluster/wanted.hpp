@@ -13,7 +13,7 @@
 
 namespace helm::tenants {
 
-/// What KryptonDeployments shall have: {replicaCount: 1}, and the central values over it (15.3).
+/// What KryptonDeployments get: {replicaCount: 1}, and the central values over it (15.3).
 struct wanted_in_regions {
   value values;
   desired_release release;

@@ -78,8 +78,8 @@ private:
       exit_code = complain(kept.error());
       co_return;
     }
-    const bool nobody = std::ranges::all_of(all, [](const auto& c) { return c.rows.empty(); });
-    if (nobody && !arguments_.name.empty()) {
+    const bool none_found = std::ranges::all_of(all, [](const auto& c) { return c.rows.empty(); });
+    if (none_found && !arguments_.name.empty()) {
       exit_code = complain(nowhere(all));
       co_return;
     }

@@ -14,8 +14,8 @@ namespace helm::tenants {
 using namespace helm::placed;
 
 /// Which indexes and charts a process has, is fetching, or could not fetch a moment ago. It decides
-/// and downloads nothing: whoever is told to fetch does so and says how it went, everybody else
-/// waits for that.
+/// and downloads nothing: the caller that is told to fetch does so and says how it went, everybody
+/// else waits for that.
 /// Limits   an index is asked for again after a minute, by its ETag; a failure is everybody's
 ///          answer for 15 s; 1,000 of each, beyond that those whose answer is oldest are forgotten,
 ///          never one that is being fetched.
@@ -34,7 +34,7 @@ public:
   };
 
   answer index(const std::string& repo, reactor::steady_time now);
-  /// It came anew, or is as it was.
+  /// It was fetched again, or is as it was.
   void index_came(const std::string& repo, std::string etag, reactor::steady_time now);
   void index_failed(const std::string& repo, chart_problem why, reactor::steady_time now);
   /// What it says is not kept any more.

@@ -119,34 +119,37 @@ const std::vector<std::string> of_both = {"tenants", "kryptondeployments"},
                                of_tenants = {"tenants"}, of_regions = {"kryptondeployments"},
                                of_releases = {"tenants", "kryptondeployments", "fleetcharts"};
 
-/// Flags of the chart and of where it goes.
+app::flag declare_text(app::flags& f, const char* name, app::sourced<std::string>& value,
+                       const char* about, const char* takes, const std::vector<std::string>& of) {
+  return f.value(name, value, about).takes(takes).group("Tenants").of(of);
+}
+
+/// Flags of the chart and of its pace.
 void declare_chart(app::flags& f, told_settings& to) {
-  const auto text = [&](const char* name, app::sourced<std::string>& value, const char* about,
-                        const char* takes, const std::vector<std::string>& of) {
-    return f.value(name, value, about).takes(takes).group("Tenants").of(of);
-  };
-  text("--compat", to.compat,
-       "krypton: defaults, environment and flags with one dash as the original operator has them, "
-       "and its two APIs where --apis names none (docs/migrating/krypton.md)",
-       "krypton", {})
+  declare_text(
+      f, "--compat", to.compat,
+      "krypton: defaults, environment and flags with one dash as the original operator has them, "
+      "and its two APIs where --apis names none (docs/migrating/krypton.md)",
+      "krypton", {})
       .one_of({"krypton"});
-  text("--chart-repo", to.chart_repo,
-       "repository of the one chart of all Tenants and KryptonDeployments (default: "
-       "https://charts.jetstack.io)",
-       "URL", of_both);
-  text("--chart-name", to.chart_name, "its name there (default: cert-manager)", "NAME", of_both);
-  text("--chart-version", to.chart_version,
-       "its version, no range (default: 1.19.1); \"\" = the highest stable one", "VERSION",
-       of_both);
+  declare_text(f, "--chart-repo", to.chart_repo,
+               "repository of the one chart of all Tenants and KryptonDeployments (default: "
+               "https://charts.jetstack.io)",
+               "URL", of_both);
+  declare_text(f, "--chart-name", to.chart_name, "its name there (default: cert-manager)", "NAME",
+               of_both);
+  declare_text(f, "--chart-version", to.chart_version,
+               "its version, no range (default: 1.19.1); \"\" = the highest stable one", "VERSION",
+               of_both);
   f.value("--chart-values-file", to.values_files, "its values; given again, later files win")
       .takes("FILE")
       .repeated()
       .group("Tenants")
       .of(of_both)
       .variables({"CHART_VALUES_FILE"});
-  text("--tenant-drift", to.drift,
-       "what is done about objects of a release that are gone (default: report)", "off|report|heal",
-       of_tenants)
+  declare_text(f, "--tenant-drift", to.drift,
+               "what is done about objects of a release that are gone (default: report)",
+               "off|report|heal", of_tenants)
       .one_of({"off", "report", "heal"});
   f.value("--max-concurrent-per-cluster", to.per_cluster,
           "operations of Helm at once on a cluster (default: 4)")
@@ -159,16 +162,20 @@ void declare_chart(app::flags& f, told_settings& to) {
       .from_to(1, most_concurrent)
       .group("Tenants")
       .of(of_releases);
-  text(
-      "--max-failures", to.max_failures,
+  declare_text(
+      f, "--max-failures", to.max_failures,
       "Tenants in Error on clusters of earlier waves (label mesh.openkcm.io/wave of their Secrets) "
       "that still let the next wave change: a number, or a share such as 10% (default: 0)",
       "N|N%", of_tenants)
       .check(problem_with_share);
-  text("--wave-soak", to.wave_soak,
-       "how long a wave is watched before the next one changes (default: 0s)", "DURATION",
-       of_tenants)
+  declare_text(f, "--wave-soak", to.wave_soak,
+               "how long a wave is watched before the next one changes (default: 0s)", "DURATION",
+               of_tenants)
       .check(problem_with_soak);
+}
+
+/// Flags of where releases go, and of what they may reach there.
+void declare_places(app::flags& f, told_settings& to) {
   const auto on = [&](const char* name, app::sourced<bool>& value, const char* about) {
     return f.on(name, value, about).group("Tenants").of(of_releases);
   };
@@ -185,18 +192,20 @@ void declare_chart(app::flags& f, told_settings& to) {
   on("--allow-system-namespaces", to.system_namespaces,
      "releases may go to namespaces of the system or the fleet: default, kube-*, openshift-*, "
      "--namespace");
-  text("--notes-namespace", to.notes_ns,
-       "namespace on each cluster in which the service notes what it placed, writable for no user "
-       "of a workload namespace (default: bootc-operator)",
-       "NAMESPACE", of_releases);
-  text("--records-namespace", to.records_ns,
-       "namespace on each cluster that keeps the records of all releases (default: each beside its "
-       "release, where stock helm looks)",
-       "NAMESPACE", of_releases);
-  text("--reserved-namespaces", to.reserved_namespaces,
-       "namespaces that no release gets, with commas, beside those of the "
-       "notes, the records and the daemons (--notes-namespace with -daemon behind it)",
-       "NAMESPACE,…", of_releases);
+  declare_text(
+      f, "--notes-namespace", to.notes_ns,
+      "namespace on each cluster in which the service notes what it placed, writable for no user "
+      "of a workload namespace (default: bootc-operator)",
+      "NAMESPACE", of_releases);
+  declare_text(
+      f, "--records-namespace", to.records_ns,
+      "namespace on each cluster that keeps the records of all releases (default: each beside its "
+      "release, where stock helm looks)",
+      "NAMESPACE", of_releases);
+  declare_text(f, "--reserved-namespaces", to.reserved_namespaces,
+               "namespaces that no release gets, with commas, beside those of the "
+               "notes, the records and the daemons (--notes-namespace with -daemon behind it)",
+               "NAMESPACE,…", of_releases);
 }
 
 void declare_variables(app::flags& f, told_settings& to) {
@@ -222,6 +231,7 @@ reactor::nanoseconds read_check_interval(std::string_view text) {
 std::shared_ptr<told_settings> declare_settings(app::flags& f) {
   return f.shared<told_settings>([&](told_settings& to) {
     declare_chart(f, to);
+    declare_places(f, to);
     declare_variables(f, to);
     f.default_apis(
         [&to] { return to.compat.value == "krypton" ? of_both : std::vector<std::string>(); });

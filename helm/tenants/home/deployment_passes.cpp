@@ -201,7 +201,7 @@ awaitable<deployments_at_home::stepped> deployments_at_home::rest(key_type key, 
   if (again && *again == nanoseconds::max()) again.reset();
   if (p.is) {
     const bool well = co_await say(about, *p.is, applied_chart(g.is, g.to.secret));
-    const nanoseconds retry = pause_after(setback::status_write, 1);
+    const nanoseconds retry = pause_after(retry_cause::status_write, 1);
     if (!well) again = again ? std::min(*again, retry) : retry;
   }
   if (again) out.then = k8s::requeue_after(*again);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What somebody wants to know is what comes behind finalizer, chart and namespace.
+/// What a reader wants to know is what comes behind finalizer, chart and namespace.
 deployment_plan behind_preparations(deployment_world w) {
   w.chart.is = chart_facts::state::loaded;
   deployment_plan p = plan_deployment(w);

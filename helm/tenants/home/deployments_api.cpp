@@ -15,7 +15,7 @@
 namespace helm::tenants {
 namespace {
 
-chart_supply::options supply_of_regions(const units::house& h, const api_settings& s) {
+chart_supply::options supply_of_regions(const units::api_environment& h, const api_settings& s) {
   chart_supply::options o = supply_options(h, s);
   o.without_index = true;
   return o;
@@ -23,43 +23,45 @@ chart_supply::options supply_of_regions(const units::house& h, const api_setting
 
 class deployments_running final : public units::running_api {
 public:
-  deployments_running(const units::house& h, const api_settings& s)
-      : house_(h),
+  deployments_running(const units::api_environment& h, const api_settings& s)
+      : environment_(h),
         wanted_(s.wanted ? s.wanted : wanted_by_default()),
         kind_(s.on_clusters),
         charts_(h.loop, supply_of_regions(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all) {}
 
-  std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement&) override {
+    return nullptr;
+  }
 
-  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
-    show_build(house_.metrics);
+  std::unique_ptr<units::cluster_controller> at_home(k8s::engagement& on) override {
+    show_build(environment_.metrics);
     deployments_at_home::options o;
-    o.does = house_.does;
+    o.does = environment_.does;
     o.kind = kind_;
     o.wanted = [this] { return wanted_; };
     o.charts = &charts_;
     o.slots = &slots_;
-    o.brake = units::brake_on(house_, std::string(deployments_api), on);
-    o.limits = house_.limits;
-    o.metrics = &house_.metrics;
+    o.brake = units::brake_on(environment_, std::string(deployments_api), on);
+    o.limits = environment_.limits;
+    o.metrics = &environment_.metrics;
     o.on_stop = [this] { home_ = nullptr; };
-    if (wanted_->all.ensure_home_crds && house_.give_up)
-      o.give_up = [this](std::string why) { house_.give_up("--ensure-watch-crds: " + why); };
+    if (wanted_->all.ensure_home_crds && environment_.give_up)
+      o.give_up = [this](std::string why) { environment_.give_up("--ensure-watch-crds: " + why); };
     auto made = std::make_unique<deployments_at_home>(on, std::move(o));
     home_ = made.get();
     return made;
   }
 
   units::awaitable<void> reload() override {
-    auto now = co_await read_again(house_, wanted_, "KryptonDeployments");
+    auto now = co_await read_again(environment_, wanted_, "KryptonDeployments");
     if (!now) co_return;
     wanted_ = std::move(now);
     if (home_) home_->reconsider();
   }
 
 private:
-  units::house house_;
+  units::api_environment environment_;
   std::shared_ptr<const wanted_everywhere> wanted_;
   kind_on_cluster kind_;
   chart_supply charts_;
@@ -108,7 +110,7 @@ void set_up_deployments(units::api& to, api_settings s) {
   if (s.wanted && s.on_clusters == api_settings::kinds::as_served)
     to.home_kinds = {krypton_deployment_resource()};
   to.lease_ns = s.wanted ? s.wanted->all.ns : "default";
-  to.make = [s = std::move(s)](const units::house& h) {
+  to.make = [s = std::move(s)](const units::api_environment& h) {
     return std::make_unique<deployments_running>(h, s);
   };
 }

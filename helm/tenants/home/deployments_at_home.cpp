@@ -11,9 +11,9 @@
 #include "k8s/client/discovery.hpp"
 #include "k8s/client/events.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/plain/secret.hpp"
 #include "reactor/side_by_side.hpp"
-#include "reactor/turn.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -45,7 +45,7 @@ deployments_at_home::keeper::options deployments_at_home::keeper_of(const option
                .namespace_made = log_line::namespace_made,
                .namespace_created = deployment_event::namespace_created,
                .record_doubted = deployment_event::not_noted,
-               .failed = setback::edge_operation};
+               .failed = retry_cause::edge_operation};
   out.kind = krypton_deployment_resource();
   out.finalizer = names::deployment_cleanup;
   set_common_options(out, o, log);
@@ -275,7 +275,7 @@ awaitable<void> deployments_at_home::let_regions_go() {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (const krypton_deployment* d = find_object(keys[i]))
       for (k8s::object_key& one : former_targets(*d, {})) used.insert(std::move(one));
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
   }
   std::vector<k8s::object_key> known;
   for (const auto& [secret, r] : regions_) known.push_back(secret);
@@ -288,7 +288,7 @@ awaitable<void> deployments_at_home::let_regions_go() {
       closing_.start("leave region " + it->first.text(), stop(std::move(it->second)));
       regions_.erase(it);
     }
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
   }
 }
 
@@ -314,7 +314,7 @@ void deployments_at_home::add_claimants(deployment_world& w, const visit& to) {
     names::owner_reference who{std::string(names::deployment_kind), other.meta.key()};
     w.others.push_back({std::move(who), other.created});
   });
-  // For whom we made the namespace has it as long as that object is there, wherever it goes by now
+  // The object that we made the namespace for has it while it exists, whatever its target is now
   // and whether or not we are let to see it.
   const auto named = names::read_owner(w.workspace.owner);
   if (!named || named->kind != names::deployment_kind || named->key == d.meta.key()) return;
@@ -416,7 +416,7 @@ awaitable<void> deployments_at_home::show_phases() {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (const krypton_deployment* d = find_object(keys[i]))
       ++counts[{std::string(phase_in(*d)), target_of(*d, ns).text()}];
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
   }
   for (auto one = counts.begin(); one != counts.end(); ++one) {
     const auto& [of, n] = *one;
@@ -429,7 +429,7 @@ awaitable<void> deployments_at_home::show_phases() {
       options_.metrics->drop(tenant_metrics::deployments, labels, series);
       shown_.erase(of);
     }
-    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+    if (reactor::loop_slice::is_over()) co_await reactor::loop_slice::yield();
   }
 }
 

@@ -66,7 +66,8 @@ struct kept_deployments {
 /// Stop     within stop_limit.
 /// Lifetime engagement, supply and slots outlive it; co_await stop() before destruction.
 /// Source   the contract on tenants, section 15.
-class deployments_at_home final : public units::part, private placed::keeper<kept_deployments> {
+class deployments_at_home final : public units::cluster_controller,
+                                  private placed::keeper<kept_deployments> {
 public:
   struct options {
     units::mode does = units::mode::act;
@@ -86,8 +87,8 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override {
-    return kind_absence_.problem.empty() ? objects_.doubt() : kind_absence_.problem;
+  std::string sync_problem() const override {
+    return kind_absence_.problem.empty() ? objects_.sync_problem() : kind_absence_.problem;
   }
   std::optional<k8s::fault> refusal() const override { return kind_absence_.refused; }
   void reconsider() override;
@@ -107,7 +108,7 @@ private:
   void forgotten(const key_type& key) override;
   /// None while it is not known whether the region can be reached.
   std::optional<visit> visit_to(const k8s::object_key& secret);
-  /// Closes those that nobody goes to any more.
+  /// Closes those that are no object's target any more.
   std::vector<key_type> all_keys() const;
   /// An object goes there.
   bool is_named(const k8s::object_key& secret) const;

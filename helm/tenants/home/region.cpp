@@ -15,7 +15,7 @@ namespace {
 
 using state = edge_facts::state;
 
-/// What nobody watches is no less there.
+/// What is not watched may still be there.
 constexpr std::string_view on_region = "kryptondeployments";
 
 bool is_metadata_server(const std::string& url) {

@@ -25,7 +25,7 @@ namespace helm::tenants {
 
 using reactor::awaitable;
 
-/// The cluster behind a Secret that a KryptonDeployment names, wherever it is and whatever its
+/// The cluster behind a Secret that a KryptonDeployment names, in any namespace and whatever its
 /// labels: the Secret is watched at home, and other bytes under the key reconnect. Where there are
 /// many regions, a Secret that is not there is asked for now and then instead: any author may name
 /// some, and each watch is a connection.
@@ -52,7 +52,7 @@ public:
   region(reactor::loop& l, k8s::client& home, k8s::object_key secret, options o);
   ~region();
 
-  /// The way there; none while nobody knows yet: a moment at the start and after each change.
+  /// The way there; none while it is not known yet: a moment at the start and after each change.
   std::optional<edge_facts> way() const;
   /// Null without one that can be used.
   const std::shared_ptr<k8s::cluster>& connected() const noexcept { return connection_; }
@@ -62,7 +62,7 @@ public:
   const std::string& grant() const noexcept { return grant_; }
   /// Of the kubeconfig's bytes.
   const std::string& hash() const noexcept { return hash_; }
-  /// How often the cluster came back: what failed is tried anew.
+  /// How often the cluster came back: what failed is tried again.
   std::uint64_t returns() const noexcept { return returns_; }
   awaitable<void> stop();
 

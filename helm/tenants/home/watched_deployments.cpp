@@ -46,9 +46,9 @@ reactor::awaitable<void> watched_deployments::stop() {
   }
 }
 
-std::string watched_deployments::doubt() const {
+std::string watched_deployments::sync_problem() const {
   for (const auto& one : streams_)
-    if (std::string why = one->doubt(); !why.empty()) return why;
+    if (std::string why = one->sync_problem(); !why.empty()) return why;
   return {};
 }
 

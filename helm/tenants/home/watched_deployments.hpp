@@ -19,7 +19,7 @@ class loop;
 
 namespace helm::tenants {
 
-/// The KryptonDeployments of home, or of the namespaces that somebody names: each of these has a
+/// The KryptonDeployments of home, or of the namespaces that are named: each of these has a
 /// stream of its own, so that a Role there is right enough.
 /// Lifetime co_await stop() before destruction; loop, client and engagement outlive it.
 class watched_deployments {
@@ -36,7 +36,7 @@ public:
   reactor::awaitable<bool> synced(reactor::steady_time deadline = reactor::never);
   reactor::awaitable<void> stop();
   /// Why what is known may not be the truth; empty when nothing is.
-  std::string doubt() const;
+  std::string sync_problem() const;
 
   const krypton_deployment* find(const k8s::object_key& key) const;
   void each(const std::function<void(const krypton_deployment&)>& f) const;

@@ -31,7 +31,7 @@ struct krypton_deployment {
   friend bool operator==(const krypton_deployment&, const krypton_deployment&) = default;
 };
 
-/// "Pending" where nobody said anything yet.
+/// "Pending" where no status was written yet.
 std::string phase_in(const krypton_deployment& d);
 
 /// Whether a change is one to act upon: a change of status alone never is.

@@ -62,7 +62,7 @@ k8s::wire_value object_at(k8s::wire_value of, std::string_view key, std::string_
 
 tenant_status parse_tenant_status(k8s::wire_value status) {
   tenant_status s;
-  std::string ignored;  // whoever wrote nonsense there: it is written anew
+  std::string ignored;  // nonsense there is written again
   s.phase = text_at(status, "phase", {}, ignored);
   s.last_message = text_at(status, "lastMessage", {}, ignored);
   s.last_applied_chart = text_at(status, "lastAppliedChart", {}, ignored);

@@ -35,7 +35,7 @@ struct tenant_status {
 tenant_status parse_tenant_status(k8s::wire_value status);
 
 /// The merge patch {"metadata": {"resourceVersion"}, "status": …} that turns `from` into `to`,
-/// which the server refuses where somebody wrote meanwhile; empty when they are equal.
+/// which the server refuses where another client wrote meanwhile; empty when they are equal.
 boost::json::object status_patch(const tenant_status& from, const tenant_status& to,
                                  std::string_view resource_version);
 
@@ -45,7 +45,7 @@ struct tenant {
   reactor::wall_time created{};
   cluster_ref target;
   std::string workspace;  // spec.workspace, which only the original operator's kind has; or empty
-  /// What of the spec cannot be read, by path; it acts nowhere then. A CRD of somebody else may let
+  /// What of the spec cannot be read, by path; it acts nowhere then. A foreign CRD may let
   /// such objects in, and one of them must not blind us to all others of its cluster.
   std::string problem;
   tenant_status status;

@@ -113,7 +113,7 @@ private:
     complain("Error", deployment_reason("EdgeUnavailable"),
              "Secret " + out_.target.text() + ": " + w_.edge.problem,
              &deployment_event::edge_unavailable);
-    rest(out_.is->message, pause_after(setback::edge, 1));
+    rest(out_.is->message, pause_after(retry_cause::edge, 1));
   }
 
   bool names_are_there() {
@@ -130,7 +130,7 @@ private:
     if (!d_.region.empty()) return true;
     complain("Error", deployment_reason("EdgeUnavailable"), "spec.region.name is empty",
              &deployment_event::edge_unavailable);
-    rest(out_.is->message, pause_after(setback::edge, 1));
+    rest(out_.is->message, pause_after(retry_cause::edge, 1));
     return false;
   }
 
@@ -251,13 +251,13 @@ private:
     uninstall();
   }
 
-  /// It may have been elsewhere before, where nobody cleaned up yet.
+  /// It may have been elsewhere before, which is not cleaned up yet.
   void nothing_left() override {
     for (const former_region& f : w_.former) {
       if (f.target == out_.target || f.edge.is == edge_state::secret_missing) continue;
       if (f.edge.is != edge_state::ready)
         return rest("Secret " + f.target.text() + ": " + f.edge.problem,
-                    pause_after(setback::edge, 1));
+                    pause_after(retry_cause::edge, 1));
       out_.leaving = f.target;
       return go_unless_waiting(step::leave_former_region,
                                "it was in " + f.target.text() + " before");

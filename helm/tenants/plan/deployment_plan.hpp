@@ -83,7 +83,7 @@ deployment_verdict unreadable_region(std::string_view why);
 /// nothing yet.
 std::optional<deployment_plan> plan_said_by(const krypton_deployment& d);
 
-/// Why it waits; none while it is as it shall be. The unit is left to who shows it.
+/// Why it waits; none while it is as wanted. The unit is filled in by the caller.
 std::optional<units::hold> hold_of(const krypton_deployment& d, const deployment_plan& p);
 
 inline constexpr nanoseconds deployment_timeout = 300s, abandon_after = 600s;

@@ -83,18 +83,18 @@ private:
   }
   void wait(waits_for why, std::string sentence, std::optional<nanoseconds> again) override {
     const bool is_stopped = why == waits_for::braked || why == waits_for::speed_limit;
-    if (is_stopped) say(happening::held, sentence);
+    if (is_stopped) say(transition::held, sentence);
     hold(hold_kind_of(why), std::move(sentence), again);
     if (is_stopped) out_.hold->asked_again = w_.braked->asked_again;
   }
-  void say(happening what, std::string message) {
+  void say(transition what, std::string message) {
     out_.is = what;
     out_.message = std::move(message);
   }
   /// The same of something wrong, whose Event is told once: until its condition says something
   /// else.
-  void complain(happening what, std::string message, const std::string& note) {
-    const happening_kind& kind = kind_of(what);
+  void complain(transition what, std::string message, const std::string& note) {
+    const transition_kind& kind = kind_of(what);
     const std::string type = std::string(condition_prefix::error) + w_.cluster;
     const k8s::condition* is = k8s::find_condition(t_.status.conditions, type);
     const bool known = is && is->is_true() && is->reason == kind.error.reason &&
@@ -114,21 +114,21 @@ private:
         !namespace_is_there())
       return;
     if (!w_.wanted.version_problem.empty()) {
-      complain(happening::version_invalid, w_.wanted.version_problem, w_.wanted.chart.version);
+      complain(transition::version_invalid, w_.wanted.version_problem, w_.wanted.chart.version);
       return hold(hold_code::version_invalid, w_.wanted.version_problem, std::nullopt);
     }
     follow_release();  // table 7.7
   }
   void reserved(const std::string& why) override {
-    complain(happening::namespace_reserved, why, why);
+    complain(transition::namespace_reserved, why, why);
   }
   void lost(const std::string& conflict) override {
     out_.from.clear();  // the release of that name is the other's
-    complain(happening::namespace_conflict, conflict, conflict);
+    complain(transition::namespace_conflict, conflict, conflict);
     wait(waits_for::conflict, conflict, std::nullopt);
   }
   void terminating() override {
-    say(happening::namespace_terminating, "namespace " + out_.workspace + " is terminating");
+    say(transition::namespace_terminating, "namespace " + out_.workspace + " is terminating");
   }
 
   /// Another namespace would be a second release beside the one that the original operator made.
@@ -143,7 +143,7 @@ private:
     const k8s::condition* is = k8s::find_condition(
         t_.status.conditions, std::string(condition_prefix::progress) + w_.cluster);
     if (!is || is->message != safe_message(sentence)) tell(tenant_event::workspace_open, sentence);
-    say(happening::held, sentence);
+    say(transition::held, sentence);
     hold(hold_code::workspace_open, sentence, std::nullopt);
   }
 
@@ -187,15 +187,15 @@ private:
     found.moved = std::move(moved);
     const std::string drift = found.text();
     if (found.any() && w_.on_drift == drift_mode::heal) return repair(drift);
-    // Whoever noted the fingerprint may have died before it said so.
+    // The process that noted the fingerprint may have died before it said so.
     if (found.moved.empty()) out_.applied_chart = w_.wanted.chart.text();
     if (found.any() && w_.on_drift == drift_mode::report) {
       if (w_.drift_told != drift) tell(tenant_event::drift_detected, drift);
-      say(happening::drifted, drift);
+      say(transition::drifted, drift);
       return hold(hold_code::drifted, drift, std::nullopt);
     }
     out_.action = "skip";
-    say(happening::no_change, out_.release + " is as wanted");
+    say(transition::no_change, out_.release + " is as wanted");
     out_.reason = "fingerprint unchanged";
     if (w_.skip_told != t_.meta.generation) tell(tenant_event::skip, "fingerprint unchanged");
   }
@@ -213,7 +213,7 @@ private:
     if (w_.held) {
       out_.hold = w_.held;
       out_.reason = w_.held->sentence;
-      say(happening::held, w_.held->sentence);
+      say(transition::held, w_.held->sentence);
       return;
     }
     apply(what, std::move(why));
@@ -229,9 +229,9 @@ private:
   void after_failure() override {
     using chart = chart_facts::state;
     if (w_.chart.is == chart::not_loaded)
-      lacks_chart(happening::chart_not_loaded, hold_code::chart_not_loaded, w_.wanted.chart.repo);
+      lacks_chart(transition::chart_not_loaded, hold_code::chart_not_loaded, w_.wanted.chart.repo);
     else if (w_.chart.is == chart::version_not_found)
-      lacks_chart(happening::version_not_found, hold_code::version_not_found,
+      lacks_chart(transition::version_not_found, hold_code::version_not_found,
                   w_.wanted.chart.version);
     else
       wait(waits_for::backoff, "the last operation on " + out_.release + " failed", waits_);
@@ -243,21 +243,21 @@ private:
     if (install && names::read_owner(w_.workspace.owner) != me_)
       tell(tenant_event::workspace_exists, out_.workspace);
     if (install)
-      say(happening::installing, "installing " + with);
+      say(transition::installing, "installing " + with);
     else
-      say(happening::upgrading, "upgrading " + with);
+      say(transition::upgrading, "upgrading " + with);
     tell(*kind_of(*out_.is).event, out_.release);
     go(what, std::move(why));
   }
 
-  void lacks_chart(happening what, const units::hold_kind& why, const std::string& note) {
+  void lacks_chart(transition what, const units::hold_kind& why, const std::string& note) {
     complain(what, w_.chart.problem, note);
     const bool ready = std::ranges::any_of(t_.status.conditions, [](const k8s::condition& c) {
       return c.is_true() && c.type.starts_with(condition_prefix::ready);
     });
     nanoseconds again = waits_;
     if (w_.skip == chart_skip::allowed && !ready)
-      again = std::max(again, pause_after(setback::chart_skipped, 1));
+      again = std::max(again, pause_after(retry_cause::chart_skipped, 1));
     hold(why, w_.chart.problem, again);
   }
 
@@ -280,7 +280,7 @@ private:
     if (is_loser()) return let_go(conflict());  // the release of that name is the other's
     if (w_.release && w_.release->state != status::uninstalled) out_.action = "uninstall";
     if (t_.meta.annotations.get(names::deleting) != "true") {
-      say(happening::deleting, "uninstalling " + out_.release);
+      say(transition::deleting, "uninstalling " + out_.release);
       tell(tenant_event::delete_started, out_.release);
       return go(step::mark_deleting, "it was deleted");
     }

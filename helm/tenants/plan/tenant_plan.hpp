@@ -22,7 +22,7 @@ struct tenant_world : placement_facts {
   /// them is the primary.
   std::vector<std::string> names_here;
   std::string primary;
-  drift_findings drift;  // of the last check of a release that is as it shall be
+  drift_findings drift;  // of the last check of a release that is as wanted
   drift_mode on_drift = drift_mode::report;
   chart_skip skip = chart_skip::forbidden;
   std::optional<units::hold> held;  // why a changed state is not let in yet
@@ -33,7 +33,7 @@ struct tenant_world : placement_facts {
 };
 
 struct tenant_plan : placement_plan {
-  std::optional<happening> is;      // for the conditions, where it says something already
+  std::optional<transition> is;     // for the conditions, where it says something already
   std::string message;              // of these
   std::string applied_chart;        // of the status: what is installed, where that is certain
   std::optional<units::hold> hold;  // why it waits; none = it does not
@@ -54,8 +54,8 @@ struct tenant_plan : placement_plan {
 /// Source  the contract on tenants, section 7, in its order.
 tenant_plan plan_tenant(const tenant_world& w);
 
-/// Whether the original operator installed what the object has on the cluster and nobody of ours
-/// has looked at it since: it notes a fingerprint and never says status.lastAppliedChart.
+/// Whether the original operator installed what the object has on the cluster and no process of
+/// ours has looked at it since: it notes a fingerprint and never says status.lastAppliedChart.
 bool is_of_the_original(const tenant& t, std::string_view cluster);
 
 /// Whether this connection is the one that takes care of the object (7.1 and 3.7).

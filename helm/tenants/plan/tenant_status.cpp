@@ -26,52 +26,52 @@ constexpr condition_turn mend(std::string_view why) {
 constexpr condition_turn leave{};
 constexpr condition_turn resolved = mend(tenant_reason("Resolved"));
 
-constexpr std::array happening_table = {
-    happening_kind{happening::installing, leave, leave, yes(tenant_reason("Installing")),
-                   &tenant_event::install_start},
-    happening_kind{happening::upgrading, leave, leave, yes(tenant_reason("Upgrading")),
-                   &tenant_event::upgrade_start},
-    happening_kind{happening::installed, yes(tenant_reason("Installed")), resolved,
-                   no(tenant_reason("InstallComplete")), &tenant_event::installed,
-                   log_line::installed},
-    happening_kind{happening::upgraded, yes(tenant_reason("Upgraded")), resolved,
-                   no(tenant_reason("UpgradeComplete")), &tenant_event::upgraded,
-                   log_line::upgraded},
+constexpr std::array transition_table = {
+    transition_kind{transition::installing, leave, leave, yes(tenant_reason("Installing")),
+                    &tenant_event::install_start},
+    transition_kind{transition::upgrading, leave, leave, yes(tenant_reason("Upgrading")),
+                    &tenant_event::upgrade_start},
+    transition_kind{transition::installed, yes(tenant_reason("Installed")), resolved,
+                    no(tenant_reason("InstallComplete")), &tenant_event::installed,
+                    log_line::installed},
+    transition_kind{transition::upgraded, yes(tenant_reason("Upgraded")), resolved,
+                    no(tenant_reason("UpgradeComplete")), &tenant_event::upgraded,
+                    log_line::upgraded},
     // What a process that died after the operation did not write any more.
-    happening_kind{happening::no_change, yes(tenant_reason("NoChange")), resolved,
-                   mend(tenant_reason("UpgradeComplete")), &tenant_event::skip,
-                   log_line::unchanged},
-    happening_kind{happening::drifted, yes(tenant_reason("Drifted")), resolved,
-                   mend(tenant_reason("UpgradeComplete")), &tenant_event::drift_detected},
-    happening_kind{happening::install_failed, no(tenant_reason("InstallFailed")),
-                   yes(tenant_reason("InstallFailed")), no(tenant_reason("InstallFailed")),
-                   &tenant_event::install_failed, log_line::install_failed},
-    happening_kind{happening::upgrade_failed, no(tenant_reason("UpgradeFailed")),
-                   yes(tenant_reason("UpgradeFailed")), no(tenant_reason("UpgradeFailed")),
-                   &tenant_event::upgrade_failed, log_line::upgrade_failed},
-    happening_kind{happening::uninstall_failed, leave, yes(tenant_reason("UninstallFailed")), leave,
-                   &tenant_event::uninstall_failed, log_line::uninstall_failed},
-    happening_kind{happening::namespace_failed, no(tenant_reason("NamespaceFailed")),
-                   yes(tenant_reason("NamespaceFailed")), leave,
-                   &tenant_event::workspace_create_failed},
-    happening_kind{happening::namespace_conflict, no(tenant_reason("NamespaceConflict")),
-                   yes(tenant_reason("NamespaceConflict")), leave,
-                   &tenant_event::namespace_conflict},
-    happening_kind{happening::namespace_reserved, no(tenant_reason("NamespaceReserved")),
-                   yes(tenant_reason("NamespaceReserved")), leave,
-                   &tenant_event::namespace_reserved},
-    happening_kind{happening::namespace_terminating, leave, leave,
-                   yes(tenant_reason("NamespaceTerminating"))},
-    happening_kind{happening::deleting, leave, leave, yes(tenant_reason("Deleting")),
-                   &tenant_event::delete_started},
-    happening_kind{happening::chart_not_loaded, leave, yes(tenant_reason("ChartNotLoaded")), leave,
-                   &tenant_event::chart_not_loaded, log_line::chart_missing},
-    happening_kind{happening::version_not_found, leave, yes(tenant_reason("VersionNotFound")),
-                   leave, &tenant_event::version_not_found, log_line::chart_missing},
-    happening_kind{happening::version_invalid, leave, yes(tenant_reason("VersionInvalid")), leave,
-                   &tenant_event::version_invalid, log_line::chart_missing},
-    happening_kind{happening::held, leave, leave, no(tenant_reason("Held"))},
-    happening_kind{happening::waiting, leave, leave, leave},
+    transition_kind{transition::no_change, yes(tenant_reason("NoChange")), resolved,
+                    mend(tenant_reason("UpgradeComplete")), &tenant_event::skip,
+                    log_line::unchanged},
+    transition_kind{transition::drifted, yes(tenant_reason("Drifted")), resolved,
+                    mend(tenant_reason("UpgradeComplete")), &tenant_event::drift_detected},
+    transition_kind{transition::install_failed, no(tenant_reason("InstallFailed")),
+                    yes(tenant_reason("InstallFailed")), no(tenant_reason("InstallFailed")),
+                    &tenant_event::install_failed, log_line::install_failed},
+    transition_kind{transition::upgrade_failed, no(tenant_reason("UpgradeFailed")),
+                    yes(tenant_reason("UpgradeFailed")), no(tenant_reason("UpgradeFailed")),
+                    &tenant_event::upgrade_failed, log_line::upgrade_failed},
+    transition_kind{transition::uninstall_failed, leave, yes(tenant_reason("UninstallFailed")),
+                    leave, &tenant_event::uninstall_failed, log_line::uninstall_failed},
+    transition_kind{transition::namespace_failed, no(tenant_reason("NamespaceFailed")),
+                    yes(tenant_reason("NamespaceFailed")), leave,
+                    &tenant_event::workspace_create_failed},
+    transition_kind{transition::namespace_conflict, no(tenant_reason("NamespaceConflict")),
+                    yes(tenant_reason("NamespaceConflict")), leave,
+                    &tenant_event::namespace_conflict},
+    transition_kind{transition::namespace_reserved, no(tenant_reason("NamespaceReserved")),
+                    yes(tenant_reason("NamespaceReserved")), leave,
+                    &tenant_event::namespace_reserved},
+    transition_kind{transition::namespace_terminating, leave, leave,
+                    yes(tenant_reason("NamespaceTerminating"))},
+    transition_kind{transition::deleting, leave, leave, yes(tenant_reason("Deleting")),
+                    &tenant_event::delete_started},
+    transition_kind{transition::chart_not_loaded, leave, yes(tenant_reason("ChartNotLoaded")),
+                    leave, &tenant_event::chart_not_loaded, log_line::chart_missing},
+    transition_kind{transition::version_not_found, leave, yes(tenant_reason("VersionNotFound")),
+                    leave, &tenant_event::version_not_found, log_line::chart_missing},
+    transition_kind{transition::version_invalid, leave, yes(tenant_reason("VersionInvalid")), leave,
+                    &tenant_event::version_invalid, log_line::chart_missing},
+    transition_kind{transition::held, leave, leave, no(tenant_reason("Held"))},
+    transition_kind{transition::waiting, leave, leave, leave},
 };
 
 /// The condition's type of this cluster. A type may have 316 characters and a cluster's name 253.
@@ -119,7 +119,7 @@ std::string_view completed(const k8s::condition& was, std::string_view standard)
 
 class turning {
 public:
-  turning(tenant_status& out, const turn_of_events& turn, std::int64_t generation,
+  turning(tenant_status& out, const status_change& turn, std::int64_t generation,
           reactor::wall_time now)
       : out_(out),
         turn_(turn),
@@ -146,7 +146,7 @@ public:
 
 private:
   tenant_status& out_;
-  const turn_of_events& turn_;
+  const status_change& turn_;
   std::string message_;
   std::int64_t generation_;
   reactor::wall_time now_;
@@ -168,8 +168,8 @@ void conclude(tenant_status& s, chart_skip skip) {
 
 }  // namespace
 
-const happening_kind& kind_of(happening what) noexcept {
-  return *std::ranges::find(happening_table, what, &happening_kind::what);
+const transition_kind& kind_of(transition what) noexcept {
+  return *std::ranges::find(transition_table, what, &transition_kind::what);
 }
 
 std::string_view phase_of(const std::vector<k8s::condition>& all, chart_skip skip) noexcept {
@@ -183,7 +183,7 @@ std::string message_of(const std::vector<k8s::condition>& all, chart_skip skip) 
   return by ? by->message : std::string();
 }
 
-tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
+tenant_status status_after(const tenant& now_is, const status_change& turn,
                            reactor::wall_time now) {
   tenant_status out = now_is.status;
   if (turn.known)
@@ -191,12 +191,12 @@ tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
       const std::string_view of = cluster_of(c);
       return !of.empty() && of != turn.cluster && !turn.known(of);
     });
-  const happening_kind& kind = kind_of(turn.what);
+  const transition_kind& kind = kind_of(turn.what);
   turning each(out, turn, now_is.meta.generation, now);
-  // How it became Ready stays said, so that a start that finds all as it shall be writes nothing.
+  // How it became Ready stays said, so that a start that finds all as wanted writes nothing.
   const k8s::condition* was =
       k8s::find_condition(out.conditions, type_of(condition_prefix::ready, turn.cluster));
-  const bool is_said = turn.what == happening::no_change && was && was->is_true() &&
+  const bool is_said = turn.what == transition::no_change && was && was->is_true() &&
                        was->reason != tenant_reason("Drifted") &&
                        was->observed_generation == now_is.meta.generation;
   each.apply(condition_prefix::ready, is_said ? leave : kind.ready);

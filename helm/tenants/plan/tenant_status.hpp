@@ -15,7 +15,7 @@ namespace helm::tenants {
 
 /// What came to pass with a Tenant on one cluster. Each has its conditions, its Event and its line
 /// of the log, in one table.
-enum class happening : std::uint8_t {
+enum class transition : std::uint8_t {
   installing,
   upgrading,
   installed,
@@ -36,26 +36,26 @@ enum class happening : std::uint8_t {
   held,
   waiting,  // nothing new but what is planned
 };
-inline constexpr auto every_happening = std::to_array<happening>({
-    happening::installing,
-    happening::upgrading,
-    happening::installed,
-    happening::upgraded,
-    happening::no_change,
-    happening::drifted,
-    happening::install_failed,
-    happening::upgrade_failed,
-    happening::uninstall_failed,
-    happening::namespace_failed,
-    happening::namespace_conflict,
-    happening::namespace_reserved,
-    happening::namespace_terminating,
-    happening::deleting,
-    happening::chart_not_loaded,
-    happening::version_not_found,
-    happening::version_invalid,
-    happening::held,
-    happening::waiting,
+inline constexpr auto every_transition = std::to_array<transition>({
+    transition::installing,
+    transition::upgrading,
+    transition::installed,
+    transition::upgraded,
+    transition::no_change,
+    transition::drifted,
+    transition::install_failed,
+    transition::upgrade_failed,
+    transition::uninstall_failed,
+    transition::namespace_failed,
+    transition::namespace_conflict,
+    transition::namespace_reserved,
+    transition::namespace_terminating,
+    transition::deleting,
+    transition::chart_not_loaded,
+    transition::version_not_found,
+    transition::version_invalid,
+    transition::held,
+    transition::waiting,
 });
 
 /// What it does to one of the three conditions: nothing, or a status with a reason. `mend` turns
@@ -65,13 +65,13 @@ struct condition_turn {
   to status = to::leave;
   std::string_view reason = {};
 };
-struct happening_kind {
-  happening what;
+struct transition_kind {
+  transition what;
   condition_turn ready, error, progress;
   const k8s::event_kind* event = nullptr;  // null: none
   std::string_view log_line = {};          // empty: none
 };
-const happening_kind& kind_of(happening what) noexcept;
+const transition_kind& kind_of(transition what) noexcept;
 
 /// "Error" if an error is True (where a missing chart is allowed, one that is fatal), else "Ready"
 /// if a cluster is, else "Pending": over all conditions, of other clusters too.
@@ -80,9 +80,9 @@ std::string_view phase_of(const std::vector<k8s::condition>& all, chart_skip ski
 std::string message_of(const std::vector<k8s::condition>& all, chart_skip skip);
 
 /// What one pass has to tell of a Tenant on `cluster`.
-struct turn_of_events {
+struct status_change {
   std::string_view cluster;
-  happening what;
+  transition what;
   std::string message;        // of the conditions that change; made safe here
   std::string applied_chart;  // "<repo>/<name>:<version>" where it is installed, else empty
   chart_skip skip = chart_skip::forbidden;
@@ -93,8 +93,7 @@ struct turn_of_events {
 };
 /// The status to write; equal to the present one when nothing changed. Setting the same again
 /// yields the same.
-tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
-                           reactor::wall_time now);
+tenant_status status_after(const tenant& now_is, const status_change& turn, reactor::wall_time now);
 
 /// After a conflict: the status that is there now, with this cluster's three conditions of ours in
 /// it.

@@ -54,7 +54,7 @@ std::string base_of(const std::string& name) {
 
 }  // namespace
 
-/// What is there while somebody uses it.
+/// What is there while it is in use.
 struct chart_supply::network {
   network(reactor::loop& l, registry::environment env) : web(l, std::move(env)), tasks(l) {}
   registry::web web;

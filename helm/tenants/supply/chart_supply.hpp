@@ -23,8 +23,8 @@ namespace helm::tenants {
 
 /// The charts of repositories and registries, prepared for rendering: one for all Tenants on all
 /// clusters of this process.
-/// Shape    whoever asks for what is being fetched waits for that; when a question ends makes no
-///          difference to the download.
+/// Shape    a caller that asks for what is being fetched waits for that; when a question ends makes
+///          no difference to the download.
 ///          Nothing is written to disk: archives go into a cache in memory, under their digests.
 /// Limits   those of chart_requests; an index 24 MiB, an archive 8 MiB, 120 s each; what is made of
 ///          them service_chart_limits; prepared charts cache_bytes. Together they fit into what

@@ -12,7 +12,7 @@
 namespace helm::tenants {
 
 /// How far the clusters are, those that cannot be reached for a moment among them: a stream that
-/// breaks opens no wave, and a cluster that is down for longer holds up nobody. Pure.
+/// breaks opens no wave, and a cluster that is down for longer holds up no other. Pure.
 class fleet_progress {
 public:
   /// So long one that was reached counts with what was last known of it.
@@ -24,8 +24,8 @@ public:
     std::optional<policies::rollout_cluster> is;  // none: it cannot be reached now
     bool was_reached = false;                     // before, by this process
   };
-  /// `wanted` is the fingerprint of what shall be everywhere; those of another one have to begin
-  /// anew. Who is not in `all` is forgotten.
+  /// `wanted` is the fingerprint of what is wanted everywhere; those of another one have to begin
+  /// again. Who is not in `all` is forgotten.
   std::vector<policies::rollout_cluster> take(std::vector<seen> all, std::string_view wanted,
                                               reactor::steady_time now);
 

@@ -101,7 +101,7 @@ reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q,
         said->start.push_back(std::move(name));
         continue;
       }
-      // Nobody reads the input between two questions.
+      // The input is read at questions alone.
       if (signals) input->fleet.signals = signals(about, input->fleet.cluster);
       policies::subject of_signals = about;
       auto may = co_await policies::admit_disruption(packs, std::move(of_signals), input, at, now);

@@ -26,7 +26,7 @@ namespace turn_state {
 inline constexpr std::string_view settled = "UpToDate", staged = "Staged", moving = "Moving";
 }
 
-/// Who of a cluster may move to what shall be everywhere now?
+/// Which Tenants of a cluster may move to what is wanted everywhere now?
 struct turn_question {
   std::string cluster, chart;
   std::vector<policies::rollout_unit> units;        // its Tenants, by name ascending
@@ -57,8 +57,8 @@ turn_answer all_wait(const turn_question& q, const units::hold_kind& why, std::s
 using known_signals = std::function<policies::signal_facts(const policies::subject& about,
                                                            const std::string& cluster)>;
 
-/// Who is named by the pack of waves, and whom no pack that declares signals refuses. `signals` may
-/// be empty: there are none.
+/// Those that the pack of waves names, and that no pack that declares signals refuses. `signals`
+/// may be empty: there are none.
 /// Lifetime `packs` outlives it.
 reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q,
                                          known_signals signals);

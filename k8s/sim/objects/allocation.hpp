@@ -11,7 +11,7 @@ namespace k8s::sim {
 
 /// What the server gives an object that its author left open: a Service's addresses and node ports,
 /// a Job's selector. `before` is the stored object of an update, whose allocations stay, or null.
-/// Nobody becomes the manager of such fields.
+/// Such fields get no manager.
 void allocate(const kind_info& kind, const json::object* before, json::object& o,
               reactor::entropy& rng);
 

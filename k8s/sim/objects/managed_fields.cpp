@@ -65,8 +65,8 @@ void write_managers(json::object& o, managers all) {
   meta["managedFields"] = std::move(listed);
 }
 
-/// The object without what nobody can own; members that `other` has too, unchanged, are left out
-/// with it.
+/// The object without what can have no manager; members that `other` has too, unchanged, are left
+/// out with it.
 json::value ownable(const json::object& o, const json::object* other = nullptr) {
   json::object copy;
   for (const auto& [name, v] : o) {
@@ -146,7 +146,7 @@ manager_entry& entry_of(managers& all, const field_writer& who, std::string_view
   return all.back();
 }
 
-/// Nobody owns what is not there any more.
+/// What is not there any more has no manager.
 void drop_removed(managers& all, const field_set& removed) {
   for (manager_entry& e : all) e.fields.subtract(removed);
 }
@@ -275,17 +275,17 @@ failure conflicts_failure(const kind_info& kind,
   std::vector<std::pair<std::string, std::vector<std::string>>> by_manager;
   std::size_t count = 0;
   for (const auto& [who, fields] : conflicts) {
-    std::string whom = "conflict with " + quoted(who.manager);
+    std::string detail = "conflict with " + quoted(who.manager);
     std::string label = quoted(who.manager);
     std::string suffix;
     if (!who.subresource.empty()) suffix += " with subresource " + quoted(who.subresource);
     if (!who.applies()) suffix += " using " + who.api_version;
-    whom += suffix;
+    detail += suffix;
     label += suffix;
     std::vector<std::string> paths = fields.paths();
     for (const std::string& p : paths) {
       causes.push_back(
-          json::object{{"reason", "FieldManagerConflict"}, {"message", whom}, {"field", p}});
+          json::object{{"reason", "FieldManagerConflict"}, {"message", detail}, {"field", p}});
       ++count;
     }
     by_manager.emplace_back(label, std::move(paths));

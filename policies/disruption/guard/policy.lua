@@ -1,14 +1,14 @@
 -- disruption/guard: nothing is disturbed while something is not well. The pool's label says how much may be wrong with its nodes, and its
 -- annotations what else is looked at:
 --
---     windlass.dev/guard: "0"               label: nobody may be down who holds no slot; "1": one may; …
+--     windlass.dev/guard: "0"               label: no node without a slot may be down; "1": one may; …
 --     windlass.dev/guard-conditions: "…"    types of Node conditions, with commas: none may be True on a node of the pool
 --     windlass.dev/guard-objects: "…"       objects, with commas: what has replicas must have all of them available, nothing else may exist
 --
--- An alert that somebody sets as the annotation windlass.dev/alert on any Node of the pool stops it as well.
+-- An alert that is set as the annotation windlass.dev/alert on any Node of the pool stops it as well.
 local label, alert = "windlass.dev/guard", "windlass.dev/alert"
 local conditions = "windlass.dev/guard-conditions"
-local look_again = 30 -- seconds; nobody tells us when such an object changes
+local look_again = 30 -- seconds; there is no event when such an object changes
 
 local function no(code, reason)
   return { admit = false, code = code, reason = reason, look_again = look_again }

@@ -29,7 +29,7 @@ constexpr std::string_view format = "windlass.dev/policy-record";
 constexpr int format_version = 2;  // 1 named packs by twelve digits, as `hash`
 constexpr std::size_t most_line_bytes = 8 * 1024 * 1024, most_read_bytes = 128 * 1024 * 1024,
                       sum_digits = 16;
-/// kubectl apply keeps the whole object there, with whatever somebody wrote into it.
+/// kubectl apply keeps the whole object there, with all that was written into it.
 constexpr std::string_view whole_object = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr std::string_view sum_begins = ",\"sum\":\"", line_ends = "\"}";
 constexpr std::size_t sealing_bytes = sum_begins.size() + sum_digits + line_ends.size() + 1;

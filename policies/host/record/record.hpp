@@ -25,7 +25,7 @@ struct question_note {
   subject about;
   std::vector<argument> arguments;
   std::int64_t instructions = unit_instructions;
-  std::string pack, version, digest;     // whose answer it is; empty: nobody was asked
+  std::string pack, version, digest;     // whose answer it is; empty: none was asked
   answer_value answer;                   // null: it failed
   std::optional<reactor::fault> failed;  // what is said then
   reactor::wall_time at{};
@@ -72,7 +72,7 @@ struct recorded_question {
 };
 struct policy_record {
   std::vector<recorded_question> questions;
-  /// The last line is not whole: whoever wrote it was stopped.
+  /// The last line is not whole: its writer was stopped.
   bool cut_short = false;
 };
 

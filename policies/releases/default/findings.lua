@@ -6,7 +6,7 @@ local findings, nothing = { rules = {} }, {}
 for id in pairs(tables.severities) do findings.rules[#findings.rules + 1] = id end
 table.sort(findings.rules)
 
--- What clears it, in words; nil where nobody says.
+-- What clears it, in words; nil where it is not known.
 local function cleared_by(found)
   local text = found.clears or clears[found.id]
   if not text or (found.severity ~= "error" and not found.blocking) then return nil end
@@ -25,7 +25,7 @@ function findings.new()
   local list = {}
   local function add(id, subject, why, more)
     more = more or nothing
-    -- Field by field: an order of keys would be made for each finding, and nobody needs one.
+    -- Field by field: an order of keys would be made for each finding, and none is needed.
     local found = { id = id, subject = subject, why = why, from = more.from, to = more.to, rule = more.rule, evidence = more.evidence,
       blocking = more.blocking, clears = more.clears }
     local severity = more.severity or tables.severities[id]

@@ -134,7 +134,7 @@ function image.identify(release)
   return best, version
 end
 
--- Whose it is and which version, as identify says; a finding when nobody can tell, and nothing else is said of it. `severity`:
+-- Whose it is and which version, as identify says; a finding when that cannot be told, and nothing else is said of it. `severity`:
 -- of one among many, which are judged all the same.
 function image.identified(release, add, severity)
   local provider, version, id = image.identify(release)
@@ -171,7 +171,7 @@ function image.without_v(text) return text:sub(1, 1) == "v" and text:sub(2) or t
 -- ---------------------------------------------------------------- hashed names
 
 -- What stands in a name for a list of tools (name, version): "h" and ten digits of the SHA-256 of its lines, and those lines; nil
--- and why when it cannot be told. The letter keeps it a text wherever it is written.
+-- and why when it cannot be told. The letter keeps it a text in every format.
 function image.hash(tools)
   local lines, seen = {}, {}
   for _, tool in ipairs(tools) do

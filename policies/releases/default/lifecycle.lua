@@ -13,7 +13,7 @@ local function meant(name, there, prefix)
 end
 
 -- plan(releases, in_use, add): a row for each: name, state, action ("keep", "deprecate", "archive"), why. `in_use`: names or versions of
--- Releases that a cluster had lately; nil: nobody knows, and more is kept.
+-- Releases that a cluster had lately; nil: not known, and more is kept.
 function lifecycle.plan(releases, in_use, add)
   local all, used, there, prefix = {}, {}, {}, nil
   for _, release in ipairs(releases) do

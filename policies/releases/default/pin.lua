@@ -30,7 +30,7 @@ local function range_of(question, add)
   return string.format(">= %d.%d.0 < %s", v.major, v.minor, free)
 end
 
--- Where somebody asks for something else of the same Releases.
+-- Where a request names something else of the same Releases.
 local function conflicts(question, file, range, add)
   for i, block in ipairs(file.blocks) do
     if not semver.problem(block.range) and semver.overlap(block.range, range) then

@@ -216,7 +216,7 @@ local function way(question)
 end
 
 -- lifecycle(question): which Releases are offered on?
---   question   releases (of one provider), in_use (names; nil: nobody knows)
+--   question   releases (of one provider), in_use (names; nil: not known)
 --   answer     releases (name, state, action: "keep", "deprecate" or "archive", why), findings
 local function live(question)
   local list, add = findings.new()

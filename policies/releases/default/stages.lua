@@ -16,7 +16,7 @@ function stages.is_offered(to)
 end
 
 -- check(stage, release, major, add): stage has is, to, action ("version", "pin", "refresh" or ""), actor,
--- age_hours (of the draft; below 0: nobody knows).
+-- age_hours (of the draft; below 0: not known).
 function stages.check(stage, name, major, add)
   local function deny(why)
     add("stage.denied", "release/" .. name, why, { from = stage.is, to = stage.to, rule = "stages" })

@@ -20,7 +20,7 @@ return {
     ["dns-label"] = { limit = 63, allowed = "%l%d-", ends = "%l%d" },
   },
 
-  -- What is inside of each version of os-tooling, where somebody knows: then a new major of a binary is judged as one of a
+  -- What is inside of each version of os-tooling, where that is known: then a new major of a binary is judged as one of a
   -- component is, by the row `binary` of levels.
   -- `toolbox` is the component whose versions these are.
   -- A name with {hash} carries the hash of it, and then the builder belongs to it as well.
@@ -84,7 +84,7 @@ return {
   -- The stages of a draft, in order; the one that a draft without a stage may enter at once.
   stages = { "development", "active", "freeze", "merged" },
   first_stage = "active",
-  -- By stage: who may do what; false: nobody. "version": change one, "pin": hold one, "refresh": the automatic one.
+  -- By stage: who may do what; false: no one. "version": change one, "pin": hold one, "refresh": the automatic one.
   stage_rights = {
     freeze = { version = "release-team", refresh = false },
     merged = { version = false, pin = false, refresh = false },
@@ -119,7 +119,7 @@ return {
   -- How often a bump is planned again without the versions that `check` denies.
   rounds = 6,
 
-  -- How much each finding matters: error, warn or info; "approval": a warning that waits for somebody's consent.
+  -- How much each finding matters: error, warn or info; "approval": a warning that waits for consent.
   severities = {
     ["app.downgrade"] = "warn",
     ["app.duplicate"] = "error",

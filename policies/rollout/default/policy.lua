@@ -1,6 +1,6 @@
 -- rollout/default: who may start a reboot now, and why the others wait.
 --
--- This is the order Windlass uses when nobody says otherwise, and the file to copy for an order of your own:
+-- This is the order Windlass uses when no pack says otherwise, and the file to copy for an order of your own:
 --
 --     mkdir -p my-policies/mine && cp policy.lua policy_test.lua my-policies/mine/
 --     windlass policy test my-policies
@@ -8,7 +8,7 @@
 --
 -- A policy proposes, the core disposes: it keeps maxUnavailable, drains before it reboots, stops after two
 -- unhealthy nodes and takes one control-plane node at a time, whatever is answered here. A policy that fails
--- starts nobody; what is under way is finished.
+-- starts no unit; what is under way is finished.
 --
 -- Hooks decide from their arguments alone. There is no clock, no randomness, no file and no network; `pairs`
 -- goes through keys in ascending order, so the same question always has the same answer.

@@ -52,7 +52,7 @@ local function blocked(fleet, rules)
       failed = failed + cluster.degraded
       earlier = earlier + cluster.nodes
       youngest = math.max(youngest, cluster.updated_at)
-      -- Up to date with something else proves nothing about what we shall run.
+      -- Up to date with something else proves nothing about what we are to run.
       if target ~= "" and cluster.target ~= "" and cluster.target ~= target then other = other or cluster end
       if cluster.updated < cluster.nodes and not unfinished then unfinished = cluster end
     end

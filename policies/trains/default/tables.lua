@@ -1,4 +1,4 @@
--- Who names whom, what must agree, and the steps of a train. This file is meant to be edited: a project, an edge or a check is
+-- Which project names which, what must agree, and the steps of a train. This file is meant to be edited: a project, an edge or a check is
 -- a line. validate.lua refuses a name that no other line has and a word that means nothing, with its line.
 
 -- Steps that more than one order has.

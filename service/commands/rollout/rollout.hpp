@@ -7,7 +7,7 @@
 namespace cli {
 
 /// `windlass rollout …` on a service that was started in look mode, until it is done or `stop` is
-/// set. Returns the exit code. A cluster that is away keeps nobody else from being written; it is
+/// set. Returns the exit code. A cluster that is away keeps no other from being written; it is
 /// named, and the code is 1.
 reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,  // borrowed
                              reactor::event& stop, command_output& out);

@@ -220,7 +220,7 @@ reactor::result<edit> edit_of(const units::api::edits& by, const units::plan_row
   }
 }
 
-/// Nothing is offered there that somebody could approve.
+/// Nothing is offered there that a person could approve.
 bool is_left_out(const units::api::edits& by, const units::plan_row& row,
                  const rollout_arguments& a) {
   return a.what == verb::approve && (!by.approve || (a.digest.empty() && row.offered.empty()));
@@ -247,7 +247,7 @@ reactor::awaitable<k8s::result<json::object>> object_of(rolling& r,  // borrowed
   co_return co_await on->api().get(std::move(kind), std::move(key));
 }
 
-/// As whom the cluster knows this command; empty where it does not say.
+/// The user that the cluster takes this command for; empty where it does not say.
 reactor::awaitable<std::string> user_at(rolling& r, k8s::cluster* on) {  // borrowed
   const std::string cluster = on->name();
   if (const auto known = r.users.find(cluster); known != r.users.end()) co_return known->second;
@@ -523,7 +523,8 @@ void show_changes(const std::vector<change>& all, const fleet_overview& planned,
   r.out.text(text);
 }
 
-/// Names that nobody in the fleet has: a typing error must not look like a rollout that is done.
+/// Names that no cluster of the fleet has: a typing error must not look like a rollout that is
+/// done.
 std::string unknown_clusters(const rolling& r) {
   std::string text;
   std::vector<std::string> known;

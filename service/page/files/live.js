@@ -1,7 +1,7 @@
 // What the service says, as it comes: the clusters' lines, the fleet's and the policies'.
 
 const silence = 35_000;       // two heartbeats and some
-const inBackground = 60_000;  // a page that nobody sees gives its connection to others
+const inBackground = 60_000;  // a hidden page gives its connection to others
 
 export class Live extends EventTarget {
   clusters = new Map();

@@ -2,7 +2,7 @@
 // way to make markup of a string here, and the page's policy (require-trusted-types-for) lets no other file do it.
 
 // What turns, hides or breaks other characters, as reactor/printable has it: shown as an escape, so that a person sees
-// that somebody tried.
+// the attempt.
 const unfit = /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
 const tooManyMarks = /(\p{M}{8})\p{M}+/gu;
 const longest = 4096;

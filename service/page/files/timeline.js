@@ -1,4 +1,4 @@
-// What happened when, and by whom: asked for a page at a time, searched by the service.
+// What happened when, and who did it: asked for a page at a time, searched by the service.
 import { el, said, short } from "./text.js";
 import { load } from "./live.js";
 import { shape } from "./draw.js";
@@ -21,7 +21,7 @@ export class Timeline {
     this.later = later;
   }
 
-  // As of that revision; another question begins anew. Asks once a second at most.
+  // As of that revision; another question begins again. Asks once a second at most.
   async follow(words, cluster, revision) {
     const asks = JSON.stringify([words, cluster]);
     if (this.#asks !== asks) {

@@ -68,7 +68,7 @@ reactor::result<std::string> policies_folder(const demo_arguments& a, const std:
   return folder.string();
 }
 
-/// `own` is made when nobody names a folder; it goes with the run unless somebody wants to keep it.
+/// `own` is made when no folder is named; it goes with the run unless it is to be kept.
 reactor::result<std::string> work_folder(const demo_arguments& a,
                                          std::optional<reactor::private_folder>& own) {
   if (a.dir.empty()) {
@@ -116,16 +116,29 @@ int failed_to_start(const std::string& sentence) {
   return complain("demo: " + sentence);
 }
 
-/// Pools of nodes, or clusters for a FleetChart.
-std::unique_ptr<simulation::world> world_of(const demo_arguments& a, reactor::loop& l) {
-  if (a.charts)
-    return std::make_unique<simulation::chart_fleet>(l, demo::chart_places(a.clusters),
-                                                     reactor::logger(), a.speed);
+using player = std::function<reactor::awaitable<demo::show_result>(
+    service& windlass, demo::show_options show, reactor::event& stop)>;
+
+/// Pools of nodes, or clusters for a FleetChart. `play` becomes what happens there.
+std::unique_ptr<simulation::world> world_of(const demo_arguments& a, reactor::loop& l,
+                                            player& play) {
+  if (a.charts) {
+    auto made = std::make_unique<simulation::chart_fleet>(l, demo::chart_places(a.clusters),
+                                                          reactor::logger(), a.speed);
+    play = [&l, &charts = *made](service& windlass, demo::show_options show, reactor::event& stop) {
+      return demo::play_charts(l, charts, windlass, std::move(show), stop);
+    };
+    return made;
+  }
   simulation::world_options o;
   o.clusters = a.clusters;
   o.nodes = a.nodes.value_or(o.nodes);
   o.speed = a.speed;
-  return std::make_unique<simulation::node_world>(l, o);
+  auto made = std::make_unique<simulation::node_world>(l, o);
+  play = [&l, &w = *made](service& windlass, demo::show_options show, reactor::event& stop) {
+    return demo::play(l, w, windlass, std::move(show), stop);
+  };
+  return made;
 }
 
 /// Where to look and what to edit. Each line fits into 80 columns, so that it can be copied.
@@ -155,16 +168,54 @@ void ask_often(units::api& api, const std::string& ref) {
   bootc::set_up(api, bootc::settings_from(how, {}, process_identity()));
 }
 
+/// Which flags do not go together; empty: they do.
+std::string contradiction(const demo_arguments& a, bool has_page) {
+  if (has_page && a.simulate)
+    return "demo: no browser can open a page in virtual time: --ui or --simulate";
+  if (a.charts && (a.nodes || a.tags))
+    return "--charts: a FleetChart is shown on clusters without nodes: leave out --nodes and "
+           "--tags";
+  return {};
+}
+
+service_options options_for(const demo_arguments& a, const invocation& i,
+                            const simulation::world& world,
+                            const simulation::tag_registry* registry) {
+  service_options options;
+  options.apis = i.apis();
+  if (a.charts)
+    std::erase_if(options.apis, [](const auto& one) { return one.name != fleetwide::charts_api; });
+  options.hooks = units::hooks_of(i.apis());
+  options.home = world.home();
+  options.record = a.record;
+  options.hosts = a.ui.hosts;
+  if (registry) ask_often(units::named(options.apis, "bootc"), registry->ref());
+  return options;
+}
+
+/// What came of it, as a document or for a person. `kept`: the folder that stays, or empty.
+void report(const demo_arguments& a, const simulation::world& world,
+            const demo::show_result& result, const std::string& kept, colours tint) {
+  const std::string trace = std::to_string(world.trace_hash());
+  if (a.output != output_format::text) {
+    boost::json::object o = demo::result_json(world, result);
+    if (a.simulate) o["trace"] = trace;
+    (void)write_document(o, a.output);
+    return;
+  }
+  page told = demo::result_text(world, result, tint);
+  if (!kept.empty()) told += page("kept: ") + kept + "\n";
+  const std::size_t columns = is_screen(STDOUT_FILENO) ? output_columns() : piped_columns;
+  write_out(STDOUT_FILENO, folded(told, columns));
+  if (a.simulate)
+    write_out(STDOUT_FILENO, page("trace ") + trace + " of seed " + std::to_string(a.seed) + "\n");
+}
+
 int demo_command(const demo_arguments& a, const invocation& i) {
   auto ui_at = site_options_of(a.ui);
   if (!ui_at) return complain(ui_at.error().message(), wrong_usage);
-  if (*ui_at && a.simulate)
-    return complain("demo: no browser can open a page in virtual time: --ui or --simulate",
-                    wrong_usage);
-  if (a.charts && (a.nodes || a.tags))
-    return complain(
-        "--charts: a FleetChart is shown on clusters without nodes: leave out --nodes and --tags",
-        wrong_usage);
+  if (auto wrong = contradiction(a, ui_at->has_value()); !wrong.empty())
+    return complain(wrong, wrong_usage);
   const bool machine = a.output != output_format::text;
   const colours tint = machine ? colours::none : colours_at(STDOUT_FILENO);
   std::optional<reactor::private_folder> own;  // goes after everything that writes into it
@@ -177,7 +228,8 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   auto packs = policies_folder(a, *dir);
   if (!packs) return failed_to_start(packs.error().message());
 
-  const std::unique_ptr<simulation::world> made = world_of(a, loop);
+  player play;
+  const std::unique_ptr<simulation::world> made = world_of(a, loop, play);
   simulation::world& world = *made;
   std::optional<simulation::tag_registry> registry;
   if (a.tags) registry.emplace(loop);
@@ -189,17 +241,9 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   auto stored = started ? reactor::store_file(kubeconfig, world.kubeconfig(), 0600)
                         : reactor::result<void>(started.error());
 
-  service_options options;
-  options.apis = i.apis();
-  if (a.charts)
-    std::erase_if(options.apis, [](const auto& one) { return one.name != fleetwide::charts_api; });
-  options.hooks = units::hooks_of(i.apis());
-  options.home = world.home();
+  service_options options = options_for(a, i, world, registry ? &*registry : nullptr);
   options.policies.emplace_back(*packs);
-  options.record = a.record;
   options.metrics_at = *metrics_at;
-  options.hosts = a.ui.hosts;
-  if (registry) ask_often(units::named(options.apis, "bootc"), registry->ref());
   service windlass(loop, std::move(options), reactor::logger());
   const auto print = [machine](const page& line) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
@@ -229,11 +273,7 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   playing p{loop,
             world,
             windlass,
-            [&] {
-              if (auto* charts = dynamic_cast<simulation::chart_fleet*>(made.get()))
-                return demo::play_charts(loop, *charts, windlass, show, stop);
-              return demo::play(loop, world, windlass, show, stop);
-            },
+            [&] { return play(windlass, show, stop); },
             shown ? &*shown : nullptr,
             registry ? &*registry : nullptr};
   std::unique_ptr<reactor::signals> signals;
@@ -259,18 +299,7 @@ int demo_command(const demo_arguments& a, const invocation& i) {
   screen.reset();
   if (!stored) return failed_to_start(stored.error().message());
   if (!p.result.problem.empty()) return failed_to_start(p.result.problem);
-  if (machine) {
-    boost::json::object o = demo::result_json(world, p.result);
-    if (a.simulate) o["trace"] = std::to_string(world.trace_hash());
-    (void)write_document(o, a.output);
-  } else {
-    page told = demo::result_text(world, p.result, tint);
-    if (a.keep && a.dir.empty()) told += page("kept: ") + *dir + "\n";
-    write_out(STDOUT_FILENO, folded(told, columns));
-    if (a.simulate)
-      write_out(STDOUT_FILENO, page("trace ") + std::to_string(world.trace_hash()) + " of seed " +
-                                   std::to_string(a.seed) + "\n");
-  }
+  report(a, world, p.result, a.keep && a.dir.empty() ? *dir : std::string(), tint);
   const bool good = world.violation_count() == 0 && (p.result.finished || stop.is_set());
   return good ? success : failure;
 }

@@ -2,9 +2,9 @@
 
 #include "reactor/net/tls.hpp"
 #include "reactor/system/private_folder.hpp"
-#include "simulation/commands/simulate/crew.hpp"
 #include "simulation/commands/simulate/edits.hpp"
 #include "simulation/commands/simulate/outcome_text.hpp"
+#include "simulation/commands/simulate/workers.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -42,7 +42,7 @@ trial made(const campaign& c, const std::string& policies, std::uint64_t seed,
   return t;
 }
 
-/// Of a run that nobody dares to try again in this process.
+/// Of a run that is not to be tried again in this process.
 failure as_it_is(trial bad, const trial_outcome& was) {
   failure f;
   f.seed = bad.seed;
@@ -90,7 +90,7 @@ campaign_outcome run(const campaign& c) {
   const auto certificates = reactor::tls_client_context({});
   out.trace = 0xcbf29ce484222325;
   const std::size_t jobs = std::max<std::size_t>(1, c.jobs);
-  std::deque<reactor::private_folder> editable;  // one that could not be made is edited by nobody
+  std::deque<reactor::private_folder> editable;  // one that could not be made is not edited
   for (std::size_t i = 0; i < jobs; ++i) editable.emplace_back("simulate");
   const auto trial_at = [&](std::size_t i, std::size_t worker) {
     return made(c, c.policies[i / c.seeds], c.first_seed + i % c.seeds, editable[worker]);
@@ -131,7 +131,7 @@ campaign_outcome run(const campaign& c) {
   if (jobs == 1) {
     for (std::size_t i = 0; i < all; ++i) count(i, run(trial_at(i, 0)));
   } else {
-    crew together;
+    workers together;
     together.jobs = jobs;
     together.count = all;
     together.work = [&](std::size_t worker, std::size_t i) {

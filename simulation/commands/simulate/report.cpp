@@ -233,10 +233,16 @@ page report_text(const campaign_outcome& o, const std::string& again, colours ti
   return text;
 }
 
-std::string report_html(const campaign_outcome& o, const std::string& again) {
-  static constexpr std::array<const char*, 6> colours_of{"#1f6feb", "#d4572a", "#2da44e",
+namespace {
+
+constexpr std::array<const char*, 6> colours_of_policies{"#1f6feb", "#d4572a", "#2da44e",
                                                          "#8250df", "#bf8700", "#57606a"};
-  constexpr double width = 720, height = 300, left = 48, bottom = 34;
+std::string colour_of(std::size_t policy) {
+  return colours_of_policies[policy % colours_of_policies.size()];
+}
+
+/// Up to the end of the table of figures.
+std::string head_html(const campaign_outcome& o) {
   std::string out =
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>windlass "
       "simulate</title>\n<style>body{font:15px/1.5 sans-serif;max-width:60em;margin:2em "
@@ -251,19 +257,24 @@ std::string report_html(const campaign_outcome& o, const std::string& again) {
       std::to_string(o.failing_seeds.size()) + " failing seeds, trace " + hash_text(o.trace) +
       ".</p>\n<table><tr><th></th>";
   for (std::size_t i = 0; i < o.policies.size(); ++i)
-    out += "<th style=\"color:" + std::string(colours_of[i % colours_of.size()]) + "\">" +
-           html(name_of(o.policies[i])) + "</th>";
+    out += "<th style=\"color:" + colour_of(i) + "\">" + html(name_of(o.policies[i])) + "</th>";
   out += "</tr>\n";
   for (const figure& f : figures) {
     out += "<tr><td>" + html(f.head) + "</td>";
     for (const policy_summary& p : o.policies) out += "<td>" + html(f.of(p)) + "</td>";
     out += "</tr>\n";
   }
+  return out + "</table>\n";
+}
+
+/// A curve for each policy: the share of its rollouts that were done, by time.
+std::string curves_html(const campaign_outcome& o) {
+  constexpr double width = 720, height = 300, left = 48, bottom = 34;
   double longest = 60;
   for (const policy_summary& p : o.policies)
     longest = std::max(longest, percentiles_of(p.seconds).longest);
-  out +=
-      "</table>\n<h2>How many rollouts were done by when</h2>\n<svg role=\"img\" viewBox=\"0 0 " +
+  std::string out =
+      "<h2>How many rollouts were done by when</h2>\n<svg role=\"img\" viewBox=\"0 0 " +
       decimal(width) + " " + decimal(height) +
       "\" width=\"100%\"><title>Share of rollouts that were done, by minutes</title>\n";
   for (int i = 0; i <= 4; ++i) {
@@ -287,11 +298,15 @@ std::string report_html(const campaign_outcome& o, const std::string& again) {
       share += 1.0 / static_cast<double>(std::max<std::uint64_t>(1, o.policies[i].runs));
       points += " " + decimal(x) + "," + at();
     }
-    out += "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"" +
-           std::string(colours_of[i % colours_of.size()]) + "\" points=\"" + points + "\"/>\n";
+    out += "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"" + colour_of(i) + "\" points=\"" +
+           points + "\"/>\n";
   }
-  out +=
-      "</svg>\n<h2>Which packs were asked</h2>\n<table><tr><th>pack</th><th>from</th>"
+  return out + "</svg>\n";
+}
+
+std::string packs_html(const campaign_outcome& o) {
+  std::string out =
+      "<h2>Which packs were asked</h2>\n<table><tr><th>pack</th><th>from</th>"
       "<th>hook</th><th>asked</th></tr>\n";
   for (const policy_summary& p : o.policies) {
     for (const asked_hook& a : worth_showing(p))
@@ -300,7 +315,13 @@ std::string report_html(const campaign_outcome& o, const std::string& again) {
     for (const std::string& pack : p.never_asked())
       out += "<tr><td colspan=\"4\">" + html(complaint_about(pack, p)) + "</td></tr>\n";
   }
-  out += "</table>\n";
+  return out + "</table>\n";
+}
+
+}  // namespace
+
+std::string report_html(const campaign_outcome& o, const std::string& again) {
+  std::string out = head_html(o) + curves_html(o) + packs_html(o);
   for (const failure& f : o.failures) {
     out += "<h2>Seed " + std::to_string(f.seed) + "</h2><ul>";
     for (const std::string& s : f.findings) out += "<li>" + html(s) + "</li>";

@@ -4,8 +4,8 @@
 #include "reactor/loop.hpp"
 #include "simulation/commands/commands.hpp"
 #include "simulation/commands/simulate/campaign.hpp"
-#include "simulation/commands/simulate/crew.hpp"
 #include "simulation/commands/simulate/report.hpp"
+#include "simulation/commands/simulate/workers.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>

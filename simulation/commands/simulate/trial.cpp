@@ -66,6 +66,8 @@ std::size_t slots_of(const simulation::fleet_cluster& c) {
   return c.max_unavailable.ends_with('%') ? (n * c.nodes + 99) / 100 : n;
 }
 
+/// A trial as it runs.
+/// Members  more than twenty: the world, the service in it, what disturbs both and who judges them.
 class running_trial {
 public:
   explicit running_trial(trial t)
@@ -110,7 +112,7 @@ public:
     out_.disturbed_answers = disturbed_.answers();
     for (const auto& c : world_->clusters()) out_.moved_pods += c->moved_pods();
     for (std::string& v : world_->violations()) out_.violations.push_back(std::move(v));
-    for (const companion* c : companions_)
+    for (const workload* c : workloads_)
       for (const std::string& v : c->violations()) out_.violations.push_back(v);
     for (const std::string& v : brake_checks_.violations()) out_.violations.push_back(v);
     for (const std::string& v : speed_checks_.violations()) out_.violations.push_back(v);
@@ -131,7 +133,7 @@ private:
       return (void)std::erase_if(trial_.fleet.faults,
                                  [&](trouble t) { return of_it_alone.contains(t); });
     who = std::make_unique<Companion>(loop_, *world_, trial_.fleet);
-    companions_.push_back(who.get());
+    workloads_.push_back(who.get());
   }
   bool has(trouble t) const { return trial_.fleet.faults.contains(t); }
   bool happens(double share) { return loop_.random().fraction() < share; }
@@ -147,7 +149,7 @@ private:
       co_return;
     }
     world_->on_write = [this](std::size_t of, const k8s::sim::written& w) { saw_write(of, w); };
-    for (companion* c : companions_) {
+    for (workload* c : workloads_) {
       if (auto started = c->start(); !started) {
         out_.violations.push_back(started.error().message());
         co_await stop_world();
@@ -176,7 +178,7 @@ private:
       co_await stop_world();
       co_return;
     }
-    if (!companions_.empty()) watch_.start("what is reached", watch_reach());
+    if (!workloads_.empty()) watch_.start("what is reached", watch_reach());
     co_await loop_.sleep_for(30s);
     if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
     co_await try_bad_image();
@@ -184,14 +186,14 @@ private:
     rolls_out_ = true;
     roll_out(simulation::new_image);
     bool by_settings = false;
-    for (companion* c : companions_)
-      by_settings = c->roll_out() == companion::known_by::settings || by_settings;
+    for (workload* c : workloads_)
+      by_settings = c->roll_out() == workload::known_by::settings || by_settings;
     if (by_settings) co_await start_again();
     began_ = loop_.now();
     const reactor::steady_time calm = loop_.now() + trial_.fleet.disturbed_for;
     while (loop_.now() < calm && !trial_.fleet.faults.empty()) co_await cause_trouble();
     calm_ = true;
-    for (companion* c : companions_) c->calm();
+    for (workload* c : workloads_) c->calm();
     if (registry_) roll_out(simulation::new_image);
     net.on_connect = nullptr;
     // What was broken silently is noticed by probes; what is cut is noticed now.
@@ -206,7 +208,7 @@ private:
     out_.updated = world_->hosts_on(simulation::new_image);
     judge_end();
     world_->check_at_rest();
-    for (companion* c : companions_) c->check_at_rest();
+    for (workload* c : workloads_) c->check_at_rest();
     // What is on its way while it is looked at is no difference.
     for (int looks = 0; looks < 3 && (looks == 0 || !out_.divergent_caches.empty()); ++looks) {
       if (looks > 0) co_await loop_.sleep_for(5s);
@@ -222,14 +224,14 @@ private:
 
   reactor::awaitable<void> stop_world() {
     co_await world_->stop();
-    for (companion* c : companions_) co_await c->stop();
+    for (workload* c : workloads_) co_await c->stop();
     if (registry_) co_await registry_->stop();
   }
 
   /// Sees what the service reaches, and what it has let go of.
   reactor::awaitable<void> watch_reach() {
     for (;;) {
-      for (companion* c : companions_) c->look_at(restarting_ ? nullptr : windlass_.get());
+      for (workload* c : workloads_) c->look_at(restarting_ ? nullptr : windlass_.get());
       co_await loop_.sleep_for(500ms);
     }
   }
@@ -248,13 +250,13 @@ private:
 
   void roll_out(std::string_view image) {
     if (!registry_) return world_->roll_out(image);
-    registry_->be(simulation::tag_registry::mood::well);
+    registry_->be(simulation::tag_registry::behaviour::well);
     registry_->move(image);
   }
 
   /// Before the good image, in some trials, one that two hosts of each cluster do not boot: they
   /// come back with the image before, or are away for an hour. A pool must stop, or take the others
-  /// back if it is told to. That nobody starts beside the two is for the invariants to say.
+  /// back if it is told to. That no other starts beside the two is for the invariants to say.
   reactor::awaitable<void> try_bad_image() {
     const bool falls_back = has(trouble::bad_images) && happens(bad_image_share);
     const bool stays_away = has(trouble::lost_reboots) && happens(lost_reboot_share);
@@ -362,8 +364,8 @@ private:
       const simulation::pool_cluster::progress p = world_->pools()[i]->pool_progress();
       if (p.updated + fallen_.count(i) < trial_.fleet.clusters[i].nodes) return false;
     }
-    return std::ranges::all_of(companions_, [](const companion* c) {
-      const companion::count n = c->counted();
+    return std::ranges::all_of(workloads_, [](const workload* c) {
+      const workload::count n = c->counted();
       return n.arrived == n.all;
     });
   }
@@ -381,7 +383,7 @@ private:
               std::to_string(p.updated) + " of " + std::to_string(nodes) + " (" + p.up_to_date +
               (p.message.empty() ? "" : ": " + p.message) + ")";
     }
-    for (const companion* c : companions_) {
+    for (const workload* c : workloads_) {
       const std::string waiting = c->unfinished();
       left += (left.empty() || waiting.empty() ? "" : "; ") + waiting;
     }
@@ -431,7 +433,7 @@ private:
         bootc::set_up(units::named(o.apis, "bootc"),
                       bootc::settings_from(how, {}, app::process_identity()));
       }
-      for (companion* c : companions_) {
+      for (workload* c : workloads_) {
         o.apis = c->with(std::move(o.apis));
         c->saw_start();
       }
@@ -473,13 +475,13 @@ private:
   reactor::awaitable<void> end_windlass(ending how) {
     if (!windlass_) co_return;
     dead_ = how == ending::killed;
-    for (companion* c : companions_) c->look_at(nullptr);
+    for (workload* c : workloads_) c->look_at(nullptr);
     count_questions();
     co_await windlass_->stop();
     windlass_.reset();
     dead_ = false;
     if (how != ending::told || !is_heard()) co_return;
-    for (companion* c : companions_) c->saw_stop();
+    for (workload* c : workloads_) c->saw_stop();
   }
 
   /// Nothing comes between the service and the servers.
@@ -492,7 +494,7 @@ private:
   }
 
   void saw_write(std::size_t of, const k8s::sim::written& w) {
-    for (companion* c : companions_) c->saw(of, w);
+    for (workload* c : workloads_) c->saw(of, w);
     if (trial_.brake_at > 0) brake_checks_.saw(world_->clusters()[of]->name(), w);
     if (trial_.max_changes.any() && windlass_) speed_checks_.saw(world_->clusters()[of]->name(), w);
     if (rolls_out_ && ++out_.rollout_writes == trial_.brake_at) brake();
@@ -545,18 +547,18 @@ private:
       case trouble::crashes: co_await crash(); break;
       case trouble::policy_swaps: swap_policy(); break;
       case trouble::registries: {
-        using mood = simulation::tag_registry::mood;
+        using behaviour = simulation::tag_registry::behaviour;
         const std::string host(simulation::tag_registry::host);
         switch (below(5)) {
           case 0: net.set_reach(host, reach::blackhole); break;
           case 1: net.cut_all(host); break;
-          case 2: registry_->be(mood::failing); break;
-          case 3: registry_->be(mood::throttling); break;
-          default: registry_->be(mood::lying); break;
+          case 2: registry_->be(behaviour::failing); break;
+          case 3: registry_->be(behaviour::throttling); break;
+          default: registry_->be(behaviour::lying); break;
         }
         co_await loop_.sleep_for(dice.between(5s, 60s));
         net.set_reach(host, reach::open);
-        registry_->be(mood::well);
+        registry_->be(behaviour::well);
         break;
       }
       case trouble::tag_moves:
@@ -584,7 +586,7 @@ private:
         // Those of answers, links and hosts happen all the time.
         const bool is_known = co_await disturbed_.cause(now, *world_, of);
         if (is_known) co_return;
-        for (companion* one : companions_) co_await one->cause(now, of);
+        for (workload* one : workloads_) co_await one->cause(now, of);
       }
     }
   }
@@ -641,7 +643,7 @@ private:
         return pools->differences();
       };
       co_await compare(c->name(), std::move(ask));
-      for (companion* one : companions_) {
+      for (workload* one : workloads_) {
         ask = [one, seen] { return one->differences(*seen); };
         co_await compare(c->name(), std::move(ask));
       }
@@ -670,7 +672,7 @@ private:
   std::unique_ptr<simulation::tag_registry> registry_;
   std::unique_ptr<trial_tenants> tenants_;
   std::unique_ptr<trial_trustees> trustees_;
-  std::vector<companion*> companions_;  // those that live here
+  std::vector<workload*> workloads_;  // those that live here
   std::string password_;
   std::size_t passwords_ = 0;
   std::unique_ptr<service> windlass_;

@@ -2,7 +2,7 @@
 
 #include "app/api/speed_limit.hpp"
 #include "reactor/plain/time.hpp"
-#include "simulation/commands/simulate/companion.hpp"
+#include "simulation/commands/simulate/workload.hpp"
 #include "simulation/fleet_file.hpp"
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct trial {
   simulation::fleet_plan fleet;
   /// Folder of packs that come before the stock ones; empty: none.
   std::string policies;
-  /// A folder of ours with a copy of them that policy swaps may edit; empty: nobody edits.
+  /// A folder of ours with a copy of them that policy swaps may edit; empty: no edits.
   std::string editable;
   std::uint64_t seed = 1;
   std::vector<units::api> apis;  // of the program
@@ -45,8 +45,8 @@ struct trial_outcome {
   bool braked = false;               // the brake landed
   std::size_t began = 0;             // under a speed limit: what was begun
   std::size_t nodes = 0, updated = 0, settled_clusters = 0;
-  companion::count tenants, trustees;
-  companion::count releases;               // of FleetCharts
+  workload::count tenants, trustees;
+  workload::count releases;                // of FleetCharts
   std::size_t plans_kept = 0, undone = 0;  // of FleetCharts: checks that had something to check
   std::size_t reboots = 0, moved_pods = 0, most_disrupted = 0;
   std::size_t holds = 0;  // units that began to wait because a policy said so, each reason once

@@ -63,6 +63,7 @@ std::vector<simulation::chart_invariants::place> places_of(
   return out;
 }
 
+/// Members  more than twenty: the fleet, the service on it, what disturbs both and who judges them.
 class chart_trial {
 public:
   explicit chart_trial(trial t)

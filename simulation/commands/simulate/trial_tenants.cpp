@@ -97,7 +97,7 @@ std::vector<units::api> trial_tenants::with(std::vector<units::api> all) const {
   return all;
 }
 
-companion::known_by trial_tenants::roll_out() {
+workload::known_by trial_tenants::roll_out() {
   version_ = next_version;
   checks_.ask_for(version_);
   return known_by::settings;
@@ -170,20 +170,20 @@ void trial_tenants::change(std::size_t cluster) {
 }
 
 reactor::awaitable<void> trial_tenants::spoil_repository() {
-  using mood = simulation::chart_repository::mood;
+  using behaviour = simulation::chart_repository::behaviour;
   using reach = reactor::memory_network::reach;
   reactor::memory_network& net = reactor::memory_network::of(loop_);
   const std::string host(simulation::chart_repository::host);
   switch (loop_.random().between(std::uint64_t{0}, std::uint64_t{4})) {
     case 0: net.set_reach(host, reach::blackhole); break;
     case 1: net.cut_all(host); break;
-    case 2: repository_.be(mood::failing); break;
-    case 3: repository_.be(mood::page); break;
-    default: repository_.be(mood::cut); break;
+    case 2: repository_.be(behaviour::failing); break;
+    case 3: repository_.be(behaviour::page); break;
+    default: repository_.be(behaviour::cut); break;
   }
   co_await loop_.sleep_for(loop_.random().between(5s, 60s));
   net.set_reach(host, reach::open);
-  repository_.be(mood::well);
+  repository_.be(behaviour::well);
 }
 
 }  // namespace cli::simulate

@@ -3,7 +3,7 @@
 #include "reactor/plain/entropy.hpp"
 #include "reactor/plain/time.hpp"
 #include "simulation/chart_repository.hpp"
-#include "simulation/commands/simulate/companion.hpp"
+#include "simulation/commands/simulate/workload.hpp"
 #include "simulation/fleet_file.hpp"
 #include "simulation/node_world.hpp"
 #include "simulation/tenant_invariants.hpp"
@@ -18,7 +18,7 @@ namespace cli::simulate {
 
 /// The Tenants of a trial's fleet: on each cluster some, and one that names another cluster; the
 /// repository of their chart, and the judge of what becomes of them.
-class trial_tenants final : public companion {
+class trial_tenants final : public workload {
 public:
   trial_tenants(reactor::loop& l, simulation::node_world& world,
                 const simulation::fleet_plan& fleet);

@@ -108,7 +108,7 @@ std::vector<units::api> trial_trustees::with(std::vector<units::api> all) const 
   return all;
 }
 
-companion::known_by trial_trustees::roll_out() {
+workload::known_by trial_trustees::roll_out() {
   for (std::size_t i = 0; i < counts_.size(); ++i)
     for (const std::string& name : instances_of(i))
       checks_.by_person([&] {

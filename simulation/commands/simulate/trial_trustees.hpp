@@ -3,7 +3,7 @@
 #include "reactor/plain/entropy.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/timer_queue.hpp"
-#include "simulation/commands/simulate/companion.hpp"
+#include "simulation/commands/simulate/workload.hpp"
 #include "simulation/fleet_file.hpp"
 #include "simulation/mounted_catalogue.hpp"
 #include "simulation/node_world.hpp"
@@ -22,9 +22,9 @@ class loop;
 namespace cli::simulate {
 
 /// The instances of Trustee of a trial's fleet: on each cluster some of several releases, and one
-/// that wants the names of another; whoever runs their Deployments, the catalogue of releases, and
-/// people who edit what is theirs.
-class trial_trustees final : public companion {
+/// that wants the names of another; a player that runs their Deployments, the catalogue of
+/// releases, and people who edit what is theirs.
+class trial_trustees final : public workload {
 public:
   trial_trustees(reactor::loop& l, simulation::node_world& world,
                  const simulation::fleet_plan& fleet);
@@ -47,7 +47,7 @@ public:
 private:
   k8s::sim::api_server& api(std::size_t cluster);
   void put(std::size_t cluster, const std::string& name, const std::string& instance_name);
-  /// As somebody with kubectl does it.
+  /// As a person with kubectl does it.
   void person_deletes(std::size_t cluster, const std::string& plural, const std::string& name);
   void change(std::size_t cluster);
   void edit_content(std::size_t cluster);

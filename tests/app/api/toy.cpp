@@ -1,10 +1,10 @@
 #include "tests/app/api/toy.hpp"
 
+#include "app/api/extra_leases.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/informer.hpp"
 #include "reactor/metrics.hpp"
-#include "app/api/turns.hpp"
 
 #include <boost/json.hpp>
 
@@ -33,23 +33,23 @@ struct toy_view {
 constexpr reactor::metric_kind toys_wound{
     "toys_wound", reactor::metric_type::gauge, "", {"cluster"}, "Toys that are wound up."};
 
-class part final : public units::part {
+class part final : public units::cluster_controller {
 public:
-  part(k8s::engagement& on, const units::house& h, nursery& n)
+  part(k8s::engagement& on, const units::api_environment& h, nursery& n)
       : cluster_(on.on().name()), nursery_(n), toys_(on.loop(), on.api(), options(h)) {
     nursery_.on.insert(cluster_);
     on.follow(toys_);
     toys_.on_change([this, gauge = h.metrics.get_gauge(toys_wound, {{"cluster", cluster_}})](
                         const toy_view*, const toy_view*) mutable { gauge.set(double(wound())); });
     toys_.start();
-    if (!h.turns) return;
+    if (!h.extra_leases) return;
     const auto look = [this] {
       if (key_->ours())
         nursery_.with_key.insert(cluster_);
       else
         nursery_.with_key.erase(cluster_);
     };
-    key_ = h.turns->take_part("key.example.com", look);
+    key_ = h.extra_leases->claim("key.example.com", look);
     look();
   }
   awaitable<void> stop() override {
@@ -88,7 +88,7 @@ public:
   void describe(json::object& entry) const override { entry["toys"] = toys_.objects().size(); }
 
 private:
-  static k8s::informer_options options(const units::house& h) {
+  static k8s::informer_options options(const units::api_environment& h) {
     k8s::informer_options o;
     o.collection = toys();
     o.limits = h.limits;
@@ -101,22 +101,22 @@ private:
   }
   std::string cluster_;
   nursery& nursery_;
-  std::unique_ptr<units::turns::member> key_;
+  std::unique_ptr<units::extra_leases::member> key_;
   k8s::informer<toy_view> toys_;
 };
 
 class running final : public units::running_api {
 public:
-  running(const units::house& h, nursery& n) : house_(h), nursery_(n) {}
-  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
-    return std::make_unique<part>(on, house_, nursery_);
+  running(const units::api_environment& h, nursery& n) : environment_(h), nursery_(n) {}
+  std::unique_ptr<units::cluster_controller> on_cluster(k8s::engagement& on) override {
+    return std::make_unique<part>(on, environment_, nursery_);
   }
-  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
-    return std::make_unique<part>(on, house_, nursery_);
+  std::unique_ptr<units::cluster_controller> at_home(k8s::engagement& on) override {
+    return std::make_unique<part>(on, environment_, nursery_);
   }
 
 private:
-  units::house house_;
+  units::api_environment environment_;
   nursery& nursery_;
 };
 
@@ -133,7 +133,7 @@ units::api api(nursery& n) {
   a.metrics = {toys_wound};
   a.lease = "toys.example.com";
   a.lease_ns = "toys";
-  a.make = [&n](const units::house& h) { return std::make_unique<running>(h, n); };
+  a.make = [&n](const units::api_environment& h) { return std::make_unique<running>(h, n); };
   return a;
 }
 

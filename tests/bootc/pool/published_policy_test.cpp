@@ -1,6 +1,6 @@
 // What a service at work publishes on the pool of who waits for a policy, and that who only looks
 // says the same, whatever packs he has.
-#include "bootc/pool/others/published_policy.hpp"
+#include "bootc/pool/coexistence/published_policy.hpp"
 
 #include "bootc/pool/pool_status.hpp"
 #include "k8s/client/wire.hpp"

@@ -1,4 +1,4 @@
-#include "bootc/pool/notes/hold_note.hpp"
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "tests/bootc/builders.hpp"
 

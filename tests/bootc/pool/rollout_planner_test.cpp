@@ -1,8 +1,8 @@
 // Longer than most files: the planner's rules as one table of situations, each readable alone.
 #include "bootc/pool/rollout_planner.hpp"
 
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/reconciler/action_patch.hpp"
-#include "bootc/pool/notes/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 
 #include <boost/json.hpp>
@@ -280,9 +280,8 @@ TEST(RolloutHalt, EveryStateInWhichAnApprovedNodeHasFailedCounts) {
       b.status.booted.reset();
       if (r.runs != 0) b.status.booted = booted(r.runs);
       b.spec.desired_state = image_state::booted;
-      b.meta.annotations =
-          with(b.meta.annotations, std::string(names::approved_at),
-               reactor::format_rfc3339(noon - std::chrono::minutes(r.minutes)));
+      b.meta.annotations = with(b.meta.annotations, std::string(names::approved_at),
+                                reactor::format_rfc3339(noon - std::chrono::minutes(r.minutes)));
       s.node_named(name).ready = r.ready;
       expected += (expected.empty() ? "" : ", ") + std::string(name) + ": " + r.counts_as;
     }
@@ -294,9 +293,9 @@ TEST(RolloutHalt, EveryStateInWhichAnApprovedNodeHasFailedCounts) {
     EXPECT_EQ(plan.halted, counts) << what;
     EXPECT_EQ(find(plan, action_kind::take_slot) == nullptr, counts) << what;
     if (!counts) continue;
-    EXPECT_EQ(degraded_of(plan.status),
-              "True/RolloutHalted/Rollout halted: 2+ unhealthy nodes in reboot slots (" + expected +
-                  ")")
+    EXPECT_EQ(
+        degraded_of(plan.status),
+        "True/RolloutHalted/Rollout halted: 2+ unhealthy nodes in reboot slots (" + expected + ")")
         << what;
     // The words that people read agree with what was counted.
     const std::string code = r.counts_as == std::string("Degraded")   ? "degraded"

@@ -1,5 +1,5 @@
+#include "bootc/pool/events/hold_note.hpp"
 #include "bootc/pool/reconciler/action_patch.hpp"
-#include "bootc/pool/notes/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 
 #include <boost/json/object.hpp>

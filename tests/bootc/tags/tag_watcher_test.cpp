@@ -17,8 +17,8 @@ class TagWatcher : public ::testing::Test {
 protected:
   void TearDown() override { EXPECT_EQ(l.live(), reactor::nothing_live); }
 
-  tag_watcher::wish wish(const std::string& ref, const std::string& secret = "") {
-    tag_watcher::wish w;
+  tag_watcher::tag_request wish(const std::string& ref, const std::string& secret = "") {
+    tag_watcher::tag_request w;
     w.ref = ref;
     w.image = *registry::parse_image_ref(ref);
     if (!secret.empty())

@@ -335,7 +335,7 @@ TEST_F(HostileAnswers, DiscoveryRefusesMore) {
 // ---- clusters
 
 /// Secrets of a cluster, at most two of them.
-struct two_secrets final : cluster_part {
+struct two_secrets final : cluster_controller {
   explicit two_secrets(engagement& e) : informer_(e.loop(), e.api(), options()) {
     e.follow(informer_);
     informer_.start();

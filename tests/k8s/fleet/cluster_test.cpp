@@ -249,7 +249,7 @@ TEST_F(Cluster, StopsActingWhileTheServerIsGoneAndTellsWhenItIsBack) {
 }
 
 /// An informer as a part of the cluster.
-struct secrets_part final : cluster_part {
+struct secrets_part final : cluster_controller {
   explicit secrets_part(engagement& e) : owner(e), informer_(e.loop(), e.api(), options()) {
     owner.follow(informer_);
     informer_.start();
@@ -278,7 +278,7 @@ TEST_F(Cluster, IsStaleWhileItsInformersHearNothingAndSomebodyIsAboutToAct) {
                       }});
     cluster c(l, api.server.to(), o);
     c.start();
-    c.attend(attention::close);
+    c.set_freshness(freshness::close);
     co_await l.sleep_for(60s);
     EXPECT_TRUE(c.is_live()) << name_of(c.state());
     net().set_reach("c1", memory_network::reach::stalled);

@@ -2,10 +2,10 @@
 #include "k8s/fleet/fleet.hpp"
 
 #include "formats/digest.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/net/dial_turns.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "reactor/of_loop.hpp"
-#include "reactor/turn.hpp"
 #include "tests/hostile/counted.hpp"
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/reactor/run.hpp"
@@ -344,7 +344,7 @@ TEST_F(Fleet, NamesOnePrimaryForOneApiServer) {
 }
 
 /// A part that says where it runs, and takes a second to stop.
-struct told_part final : cluster_part {
+struct told_part final : cluster_controller {
   told_part(engagement& e, std::set<std::string>& where) : on(e), where_(where) {
     where_.insert(e.on().name());
   }
@@ -568,7 +568,7 @@ TEST_F(Fleet, OneServerUnderTwoNamesIsKnownByItsAddressWhereItsUidIsNotRead) {
 TEST_F(Fleet, OtherNamesOfServersAreLookedForInPieces) {
   std::map<std::string, std::uint64_t> told_in_turn;
   fleet_options o;
-  o.on_names = [&](cluster& c) { told_in_turn[c.name()] = reactor::turn::number().value(); };
+  o.on_names = [&](cluster& c) { told_in_turn[c.name()] = reactor::loop_slice::number().value(); };
   reactor::run_task(l, [&]() -> awaitable<void> {
     k8s::fleet f(l, o, reactor::logger());
     const auto reached_at = [](const std::string& host) {

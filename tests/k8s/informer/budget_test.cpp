@@ -27,7 +27,7 @@ TEST_F(BudgetTest, AListThatDoesNotFitIsDoubtedUntilItDoes) {
             list_of(10, {pod_at("a", 1), pod_at("b", 2), pod_at("c", 3), pod_at("d", 4)}));
   std::string doubt;
   pods = std::make_unique<informer<pod>>(l, *api, three_pods());
-  pods->on_doubt([&] { doubt = pods->doubt(); });
+  pods->on_sync_problem([&] { doubt = pods->sync_problem(); });
   pods->start();
   run_for(10s);
   EXPECT_FALSE(pods->is_synced());
@@ -39,7 +39,7 @@ TEST_F(BudgetTest, AListThatDoesNotFitIsDoubtedUntilItDoes) {
   server.on("GET", watch_path, watch_saying({}));
   run_for(2min);
   EXPECT_TRUE(pods->is_synced());
-  EXPECT_EQ(pods->doubt(), "");
+  EXPECT_EQ(pods->sync_problem(), "");
   EXPECT_EQ(stored(), "b@2 d@11");
 }
 
@@ -49,7 +49,7 @@ TEST_F(BudgetTest, AnEventThatDoesNotFitIsDoubtedAtOnce) {
   begin(three_pods());
   run_for(1s);
   EXPECT_FALSE(pods->is_synced());
-  EXPECT_NE(pods->doubt(), "");
+  EXPECT_NE(pods->sync_problem(), "");
   EXPECT_EQ(stored(), "a@1 b@2 c@3");
   EXPECT_EQ(pods->counters().over_budget, 1u);
 }
@@ -74,7 +74,7 @@ TEST_F(BudgetTest, TextsCountWhereverAViewKeepsThem) {
   server.on("GET", list_path, list_of(10, all));
   begin(std::move(o));
   run_for(5s);
-  EXPECT_NE(pods->doubt(), "");
+  EXPECT_NE(pods->sync_problem(), "");
   EXPECT_GT(pods->objects().size(), 5u);
   EXPECT_LT(pods->objects().size(), 10u);
   EXPECT_LE(pods->objects().weight(), 100'000u);
@@ -89,7 +89,7 @@ TEST_F(BudgetTest, CollectionsOfOneClusterShareABudget) {
   pods->share(shared);
   pods->start();
   run_for(5s);
-  EXPECT_NE(pods->doubt(), "");
+  EXPECT_NE(pods->sync_problem(), "");
   EXPECT_EQ(pods->objects().size(), 0u);
   shared->bytes = 0;
   server.on("GET", list_path, list_of(10, {large_pod("a", 1, 10'000)}));

@@ -42,12 +42,12 @@ protected:
   void begin(informer_options options) {
     pods = std::make_unique<informer<pod>>(l, *api, std::move(options));
     pods->on_change([this](const pod* before, const pod* now) {
-      if (changes_matter) pods->matters();
+      if (changes_matter) pods->note_relevant();
       changes.push_back((before ? before->meta.name.str() : "") + ">" +
                         (now ? now->meta.name.str() : "") + "@" +
                         (now ? now->meta.resource_version.text() : ""));
     });
-    pods->attend(attention::close);
+    pods->set_freshness(freshness::close);
     pods->start();
   }
   void run_for(reactor::nanoseconds d) { l.run_until(l.now() + d); }

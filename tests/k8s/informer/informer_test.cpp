@@ -519,7 +519,7 @@ TEST_F(InformerTest, ASilentServerThatIsThereIsLeftInPeace) {
 TEST_F(InformerTest, AtRestAServerWithoutBookmarksIsAskedForItsVersionWhenTheyAreOverdue) {
   watching();
   server_is_at(10);
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   run_for(10min);
   EXPECT_LE(asked(), 7u);
   EXPECT_GE(asked(), 6u);
@@ -535,7 +535,7 @@ TEST_F(InformerTest, AtRestAServerThatSendsBookmarksIsAskedFourTimesAnHour) {
   server.on("GET", watch_path, stream);
   begin(pod_options());
   server_is_at(10);
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   for (int minute = 1; minute < 29; ++minute) {
     run_for(60s);
     EXPECT_FALSE(pods->is_old()) << minute;
@@ -547,7 +547,7 @@ TEST_F(InformerTest, AtRestAServerThatSendsBookmarksIsAskedFourTimesAnHour) {
 TEST_F(InformerTest, AllInformersOfAClientShareOneQuestion) {
   watching();
   server_is_at(10);
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
   server.on("GET", watch_path, watch_saying({}));
   informer<pod> other(l, *api, pod_options());
@@ -573,8 +573,8 @@ TEST_F(InformerTest, WhatTheServerAnsweredToOneThatAttendsProvesOneAtRest) {
   informer<pod> other(l, *api, pod_options());
   other.start();
   run_for(1s);
-  other.attend(attention::close);
-  pods->attend(attention::none);
+  other.set_freshness(freshness::close);
+  pods->set_freshness(freshness::none);
   for (int minute = 1; minute < 29; ++minute) {
     run_for(60s);
     EXPECT_FALSE(pods->is_old()) << minute;
@@ -607,7 +607,7 @@ TEST_F(InformerTest, ABookmarkThatReachesTheServersVersionSparesASecondWatch) {
   server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
   server.on("GET", watch_path, stream);
   begin(pod_options());
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   for (std::uint64_t minute = 0; minute < 10; ++minute) {
     server_is_at(10 + minute);  // something else was written there
     run_for(60s);
@@ -623,7 +623,7 @@ TEST_F(InformerTest, ABookmarkThatDoesNotReachItProvesNothing) {
   server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
   server.on("GET", watch_path, stream);
   begin(pod_options());
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   server_is_at(1000);
   // A replica that lags for ever, on each connection: its watches never come to where its lists
   // are.
@@ -635,12 +635,12 @@ TEST_F(InformerTest, ABookmarkThatDoesNotReachItProvesNothing) {
 
 TEST_F(InformerTest, AHalfOpenConnectionIsNoticedWithin20SecondsOfAttending) {
   watching();
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   run_for(5s);
   net().set_reach("api", reactor::memory_network::reach::blackhole);
   run_for(20s);
   EXPECT_EQ(pods->state(), informer_state::live) << "not asked about yet";
-  pods->attend(attention::close);
+  pods->set_freshness(freshness::close);
   EXPECT_FALSE(pods->may_be_acted_upon()) << "what was proved 25 seconds ago proves nothing now";
   run_for(20s);
   EXPECT_EQ(pods->state(), informer_state::retrying);
@@ -649,7 +649,7 @@ TEST_F(InformerTest, AHalfOpenConnectionIsNoticedWithin20SecondsOfAttending) {
 
 TEST_F(InformerTest, AHalfOpenConnectionAtRestIsNoticedOnceBookmarksAreOverdue) {
   watching();
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   net().set_reach("api", reactor::memory_network::reach::blackhole);
   run_for(100s);
   EXPECT_EQ(pods->state(), informer_state::retrying);
@@ -660,9 +660,9 @@ TEST_F(InformerTest, AHalfOpenConnectionAtRestIsNoticedOnceBookmarksAreOverdue) 
 TEST_F(InformerTest, AttendingAsksAtOnceAndMayBeActedUponAfterTheAnswer) {
   watching();
   server_is_at(10);
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   run_for(59s);
-  pods->attend(attention::close);
+  pods->set_freshness(freshness::close);
   EXPECT_FALSE(pods->may_be_acted_upon());
   run_for(100ms);
   EXPECT_TRUE(pods->may_be_acted_upon());
@@ -672,9 +672,9 @@ TEST_F(InformerTest, AttendingToAQuietCollectionOfABusyServerTakesASecondWatch) 
   watching();
   server_is_at(500);
   server.always("GET", watch_path, answer::stream().piece(bookmark_line(500), 1s).stay_open());
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   run_for(59s);
-  pods->attend(attention::close);
+  pods->set_freshness(freshness::close);
   run_for(4s);
   EXPECT_TRUE(pods->may_be_acted_upon());
   EXPECT_EQ(lists(), 1u);
@@ -682,7 +682,7 @@ TEST_F(InformerTest, AttendingToAQuietCollectionOfABusyServerTakesASecondWatch) 
 
 TEST_F(InformerTest, AStreamThatMissesEventsAtRestIsNoticedWithinThreeMinutes) {
   watching();
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   server_is_at(11);
   server.always("GET", watch_path, answer::stream().piece(event("ADDED", "b", 11)));
   run_for(175s);
@@ -692,14 +692,14 @@ TEST_F(InformerTest, AStreamThatMissesEventsAtRestIsNoticedWithinThreeMinutes) {
 
 struct attended_case {
   const char* name;
-  attention how;
+  freshness how;
   reactor::nanoseconds noticed_within;
 };
 struct WhenItIsNoticed : InformerTest, testing::WithParamInterface<attended_case> {};
 
 TEST_P(WhenItIsNoticed, VersionsThatWentBack) {
   watching({event("ADDED", "b", 50)});
-  pods->attend(GetParam().how);
+  pods->set_freshness(GetParam().how);
   // Restored from a backup: it is at 30, and a watch from 50 waits without a word.
   server_is_at(30);
   server.always("GET", watch_path, watch_saying({}));
@@ -713,7 +713,7 @@ TEST_P(WhenItIsNoticed, VersionsThatWentBack) {
 
 TEST_P(WhenItIsNoticed, AnObjectThatWentBackIsTakenAsItIsNow) {
   watching({event("MODIFIED", "a", 50, "w2")});
-  pods->attend(GetParam().how);
+  pods->set_freshness(GetParam().how);
   server_is_at(30);
   server.always("GET", watch_path, watch_saying({}));
   server.always("GET", list_path, list_of(30, {pod_at("a", 1)}));
@@ -755,7 +755,7 @@ INSTANTIATE_TEST_SUITE_P(Of, AnotherHistory, testing::Bool(), [](const auto& inf
 
 TEST_P(WhenItIsNoticed, AReplicaThatLagsForEver) {
   watching();
-  pods->attend(GetParam().how);
+  pods->set_freshness(GetParam().how);
   server_is_at(50);
   server.always("GET", watch_path, watch_saying({}));
   server.always("GET", list_path, list_of(50, {pod_at("b", 40)}));
@@ -770,7 +770,7 @@ TEST_P(WhenItIsNoticed, AReplicaThatDeliversFromLongAgo) {
   server.on("GET", watch_path, late);
   begin(pod_options());
   run_for(100ms);
-  pods->attend(GetParam().how);
+  pods->set_freshness(GetParam().how);
   server_is_at(5000);
   server.always("GET", watch_path, watch_saying({}));
   server.always("GET", list_path, list_of(5000, {pod_at("b", 4000)}));
@@ -779,8 +779,8 @@ TEST_P(WhenItIsNoticed, AReplicaThatDeliversFromLongAgo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Attention, WhenItIsNoticed,
-                         testing::Values(attended_case{"Attended", attention::close, 20s},
-                                         attended_case{"AtRest", attention::none, 17min}),
+                         testing::Values(attended_case{"Attended", freshness::close, 20s},
+                                         attended_case{"AtRest", freshness::none, 17min}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(InformerTest, EventsAloneKeepNoViewCurrent) {
@@ -791,7 +791,7 @@ TEST_F(InformerTest, EventsAloneKeepNoViewCurrent) {
   server.always("GET", version_path, answer::failure(500, "InternalError", "etcd is away"));
   begin(pod_options());
   run_for(1s);
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   run_for(17min);
   EXPECT_EQ(pods->state(), informer_state::live);
   EXPECT_TRUE(pods->is_old()) << "these events may be of any age";
@@ -853,7 +853,7 @@ TEST_F(InformerTest, ACollectionInAnotherStorageIsJudgedByItsOwnVersions) {
   o.collection = resources::nodes();
   informer<pod> nodes(l, *api, std::move(o));
   nodes.start();
-  pods->attend(attention::none);
+  pods->set_freshness(freshness::none);
   run_for(10min);
   EXPECT_EQ(pods->state(), informer_state::live);
   EXPECT_EQ(pods->counters().older_refused, 0u);

@@ -43,7 +43,6 @@ TEST(NodeView, IgnoresHeartbeats) {
   EXPECT_EQ(*a, *b);
   EXPECT_TRUE(a->unschedulable);
   EXPECT_EQ(a->ready, condition_status::no);
-  EXPECT_EQ(a->ready_reason, "KubeletNotReady");
   EXPECT_EQ(a->boot_id, "b1");
   EXPECT_EQ(a->taints.size(), 1u);
   EXPECT_EQ(a->meta.annotations.size(), 1u);

@@ -74,8 +74,8 @@ protected:
       views.push_back(std::make_unique<informer<View>>(l, *asks, std::move(o)));
       views.back()->start();
     }
-    void attend(attention how) {
-      for (const auto& v : views) v->attend(how);
+    void set_freshness(freshness how) {
+      for (const auto& v : views) v->set_freshness(how);
     }
     bool may_be_acted_upon() const {
       return std::ranges::all_of(views, [](const auto& v) { return v->may_be_acted_upon(); });
@@ -109,8 +109,8 @@ protected:
     }
   }
   void run_for(reactor::nanoseconds d) { l.run_until(l.now() + d); }
-  void attend(attention how) {
-    for (const auto& c : all) c->attend(how);
+  void set_freshness(freshness how) {
+    for (const auto& c : all) c->set_freshness(how);
   }
   std::size_t sum(std::size_t one_cluster::* of) const {
     std::size_t n = 0;
@@ -135,7 +135,7 @@ protected:
 TEST_F(many_clusters, AskForTheirVersionsAtARateOfTheProcessWhileAllAreAttended) {
   reactor::of_loop<proof_pace>(l).set_rate(1);
   make(20);
-  attend(attention::close);
+  set_freshness(freshness::close);
   run_for(30s);
   // By the clusters' own rate it would be one in 8 s, 20 × 300 / 8.
   const std::size_t before = sum(&one_cluster::versions), all_before = sum(&one_cluster::all);
@@ -149,7 +149,7 @@ TEST_F(many_clusters, AskForTheirVersionsAtARateOfTheProcessWhileAllAreAttended)
 TEST_F(many_clusters, AllHaveTheSameShareOfThatRate) {
   reactor::of_loop<proof_pace>(l).set_rate(1);
   make(20);
-  attend(attention::close);
+  set_freshness(freshness::close);
   run_for(10min);
   std::vector<std::size_t> asked;
   for (const auto& c : all) asked.push_back(c->versions);
@@ -159,7 +159,7 @@ TEST_F(many_clusters, AllHaveTheSameShareOfThatRate) {
 
 TEST_F(many_clusters, AreProvedCurrentWhereTheRateHasRoomForThem) {
   make(20);
-  attend(attention::close);
+  set_freshness(freshness::close);
   run_for(10s);
   for (int second = 0; second < 60; ++second, run_for(1s))
     EXPECT_TRUE(std::ranges::all_of(all, [](const auto& c) { return c->may_be_acted_upon(); }));
@@ -168,7 +168,7 @@ TEST_F(many_clusters, AreProvedCurrentWhereTheRateHasRoomForThem) {
 TEST_F(many_clusters, AreNeverAskedLessOftenThanAtRest) {
   reactor::of_loop<proof_pace>(l).set_rate(0.01);
   make(20);
-  attend(attention::close);
+  set_freshness(freshness::close);
   run_for(1min);
   const std::size_t before = sum(&one_cluster::versions);
   run_for(5min);
@@ -181,7 +181,7 @@ TEST_F(many_clusters, OneThatIsAttendedAloneIsAskedAtOnce) {
   reactor::of_loop<proof_pace>(l).set_rate(1);
   make(20);
   run_for(40s);
-  all.front()->attend(attention::close);
+  all.front()->set_freshness(freshness::close);
   run_for(4s);
   EXPECT_TRUE(all.front()->may_be_acted_upon());
 }

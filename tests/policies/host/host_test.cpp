@@ -5,7 +5,7 @@
 #include "policies/fleet_revision.hpp"
 #include "policies/fleet_values.hpp"
 #include "policies/versions.hpp"
-#include "reactor/turn.hpp"
+#include "reactor/loop_slice.hpp"
 #include "releases/rules/hooks.hpp"
 #include "releases/trains/hooks.hpp"
 #include "run.hpp"
@@ -451,7 +451,7 @@ TEST(PolicyHost, ManyAnswersInARowLetOthersRun) {
     }
   });
   f.l.run();
-  EXPECT_GE(turns_of_others, 3'000 / reactor::turn::most_steps);
+  EXPECT_GE(turns_of_others, 3'000 / reactor::loop_slice::most_steps);
 }
 
 TEST(PolicyHost, FinishesACallOnThePackItBeganWith) {

@@ -1,9 +1,9 @@
 // Servers that choose what a handshake costs us, or that talk without end about keys and sessions.
 // OpenSSL alone makes them, because our own server would not do such things.
 #include "reactor/loop.hpp"
+#include "reactor/loop_slice.hpp"
 #include "reactor/net/tls.hpp"
 #include "reactor/net/tls_context.hpp"
-#include "reactor/turn.hpp"
 #include "tests/reactor/http/http_test.hpp"
 #include "tests/reactor/http/test_certificates.hpp"
 

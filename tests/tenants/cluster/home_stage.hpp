@@ -36,9 +36,9 @@ public:
     a.wanted = *wanted;
     a.on_clusters = kind;
     api_ = deployments(std::move(a));
-    units::house house{l, log_, metrics, packs_, fleet_, does, {}};
-    house.give_up = [this](std::string why) { given_up.push_back(std::move(why)); };
-    works_ = api_.make(house);
+    units::api_environment environment{l, log_, metrics, packs_, fleet_, does, {}};
+    environment.give_up = [this](std::string why) { given_up.push_back(std::move(why)); };
+    works_ = api_.make(environment);
     k8s::cluster_options o;
     o.name = "home";
     o.needs_uid = k8s::cluster_options::uid::where_allowed;

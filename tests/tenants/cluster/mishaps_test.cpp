@@ -371,7 +371,7 @@ TEST_F(TenantMishaps, N3_WithoutTheRightToTheKindItIsSaidAndTriedAgainAfterAMinu
     co_await l.sleep_for(10s);
     EXPECT_EQ(windlass->lines->count("CRD ensure failed"), 1u);
     const tenant_cluster* on = windlass->on("a");
-    EXPECT_TRUE(on && on->doubt().find("customresourcedefinitions") != std::string::npos);
+    EXPECT_TRUE(on && on->sync_problem().find("customresourcedefinitions") != std::string::npos);
     const k8s::cluster* of = windlass->fleet().find("a");
     EXPECT_EQ(of->state(), k8s::cluster_state::forbidden);
     EXPECT_THAT(of->last_error(), HasSubstr("customresourcedefinitions"));

@@ -233,10 +233,10 @@ process::process(reactor::loop& l, settings s,
   f.metrics = &metrics;
   f.on_recovered = [](k8s::cluster& c) {
     for (const auto& e : c.engagements())
-      if (units::part* p = units::part_of(*e)) p->recover();
+      if (units::cluster_controller* p = units::part_of(*e)) p->recover();
   };
   fleet_ = std::make_unique<k8s::fleet>(l, std::move(f), log_);
-  works_ = api_.make(units::house{l, log_, metrics, packs_, *fleet_, does, {}});
+  works_ = api_.make(units::api_environment{l, log_, metrics, packs_, *fleet_, does, {}});
   fleet_->engage(units::engaging(api_, api_.kinds,
                                  [this](k8s::engagement& on) { return works_->on_cluster(on); }));
   for (auto& [name, m] : clusters) fleet_->add(name, m->to());

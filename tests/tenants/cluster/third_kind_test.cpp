@@ -115,7 +115,7 @@ private:
                .deleting = "shops.example/deleting",
                .namespace_created = told_event,
                .record_doubted = told_event,
-               .failed = setback::operation};
+               .failed = retry_cause::operation};
     o.kind = k8s::resources::config_maps();
     o.finalizer = cleanup;
     o.slots = &slots;
