@@ -1,4 +1,5 @@
 // FleetCharts on a fleet, in virtual time: embedded clusters, a home, a shelf of charts.
+#include "reactor/net/memory_network.hpp"
 #include "tests/fleetwide/charts/fleet_charts_fixture.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -559,16 +560,14 @@ TEST_F(FleetChartsOnClusters, APolicyThatSaysOtherValuesInTheMiddleOfARolloutIsF
   says("before");
   home().put(fleet_chart("1.0.0", R"({"maxClusters":1})", R"(,"valuesByPolicy":true)"));
   run([&]() -> awaitable<void> {
-    auto w = service(units::mode::act);
-    co_await w->start();
-    const auto has_begun = [&] {
-      const auto note = note_on("c1");
-      return note && note->is == chart_note::state::begun;
+    world_->on_write = [this](std::size_t cluster, const k8s::sim::written& w) {
+      if (cluster == 1 && w.name == notes_object) api("c1").freeze(true);
     };
-    while (!has_begun()) co_await loop_.sleep_for(1ms);
-    for (const auto& c : world_->clusters()) c->api().freeze(true);
-    co_await w->stop();
-    for (const auto& c : world_->clusters()) c->api().freeze(false);
+    co_await serve(10s);
+    api("c1").freeze(false);
+    world_->on_write = nullptr;
+    EXPECT_EQ(on("c0"), "1.0.0 before");
+    EXPECT_EQ(note_on("c1")->is, chart_note::state::begun);
     says("after");
     co_await serve(20min);
     EXPECT_EQ(who_has("1.0.0 after"), "c0 c1 c2 c3 c4 c5") << said("Ready");
