@@ -132,7 +132,6 @@ std::vector<daemon_pod> pods_in(const json::object& list, std::string_view daemo
     pod.node = text_at(one, {"spec", "nodeName"});
     pod.revision = text_at(one, {"metadata", "labels", "controller-revision-hash"});
     pod.leaving = !text_at(one, {"metadata", "deletionTimestamp"}).empty();
-    pod.made = time_in(text_at(one, {"metadata", "creationTimestamp"}));
     const auto since = ready_since(one);
     pod.ready = since.has_value();
     pod.ready_since = since.value_or(reactor::wall_time{});
@@ -205,6 +204,7 @@ awaitable<reactor::nanoseconds> daemon_waves::look() {
   if (!sets->empty()) co_return under_way;
   told_.clear();
   fault_.clear();
+  sightings_.clear();
   co_return at_rest;
 }
 
@@ -230,9 +230,27 @@ awaitable<k8s::result<wave_plan>> daemon_waves::plan_for(json::object daemon_set
   if (facts.newest.empty()) co_return nothing;  // its controller has not seen the template yet
   facts.wanted =
       static_cast<std::size_t>(number_at(daemon_set, "status", "desiredNumberScheduled"));
-  facts.now = loop_.wall();
+  note_ages(key_of(daemon_set), facts.pods);
   options_.say_nodes(facts);
   co_return plan_wave(facts);
+}
+
+void daemon_waves::note_ages(const std::string& daemon_set, std::vector<daemon_pod>& pods) {
+  std::map<std::string, sighting> now;
+  std::map<std::string, sighting>& before = sightings_[daemon_set];
+  for (daemon_pod& pod : pods) {
+    const auto known = before.find(pod.uid);
+    sighting one = known == before.end() ? sighting{.first = loop_.now()} : known->second;
+    if (!pod.ready)
+      one.ready.reset();
+    else if (!one.ready || one.ready_since != pod.ready_since)
+      one.ready = loop_.now();
+    one.ready_since = pod.ready_since;
+    pod.seen_for = loop_.now() - one.first;
+    if (one.ready) pod.ready_for = loop_.now() - *one.ready;
+    now.emplace(pod.uid, one);
+  }
+  before = std::move(now);
 }
 
 awaitable<void> daemon_waves::replace(k8s::object_key of, wave_plan plan) {

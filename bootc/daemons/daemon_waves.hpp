@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -61,6 +62,8 @@ private:
   /// When to look again.
   reactor::awaitable<reactor::nanoseconds> look();
   reactor::awaitable<k8s::result<wave_plan>> plan_for(boost::json::object daemon_set);
+  /// Fills in for how long each pod of the DaemonSet has been seen, and seen ready.
+  void note_ages(const std::string& daemon_set, std::vector<daemon_pod>& pods);
   reactor::awaitable<void> replace(k8s::object_key daemon_set, wave_plan plan);
   void say(const boost::json::object& daemon_set, const wave_plan& plan);
   void say_fault(const k8s::fault& why);
@@ -70,7 +73,13 @@ private:
   options options_;
   std::map<std::string, std::string> told_;  // by DaemonSet, what was said last
   std::string fault_;                        // what was logged last
-  std::set<std::string> refused_;            // DaemonSets whose pods we may not see
+  struct sighting {
+    reactor::steady_time first{};
+    std::optional<reactor::steady_time> ready;
+    reactor::wall_time ready_since{};
+  };
+  std::map<std::string, std::map<std::string, sighting>> sightings_;  // by DaemonSet, and pod's uid
+  std::set<std::string> refused_;  // DaemonSets whose pods we may not see
   reactor::steady_time ask_refused_again_{};
 };
 

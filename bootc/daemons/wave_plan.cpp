@@ -25,10 +25,10 @@ wave_plan plan_wave(const wave_facts& f) {
     ++(is_new ? out.updated : out.older);
     if (f.silent.contains(pod.node)) {
       if (!is_new && !pod.leaving) waiting.push_back(pod.node + " is silent");
-    } else if (is_new && pod.ready && f.now - pod.ready_since >= daemon_settles_in) {
+    } else if (is_new && pod.ready && pod.ready_for >= daemon_settles_in) {
       ++settled;
     } else if (is_new || pod.leaving) {
-      if (is_new && !pod.ready && f.now - pod.made >= daemon_fails_after && !out.halted) {
+      if (is_new && !pod.ready && pod.seen_for >= daemon_fails_after && !out.halted) {
         out.halted = true;
         out.waits = "the new daemon on " + pod.node + " (pod " + pod.name + ") is not ready";
       }

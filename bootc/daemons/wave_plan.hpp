@@ -16,7 +16,9 @@ struct daemon_pod {
   std::string name, node, uid;
   std::string revision;  // of the DaemonSet's template, as its controller notes it on the pod
   bool ready = false, leaving = false;
-  reactor::wall_time made{}, ready_since{};
+  reactor::wall_time ready_since{};  // by its node's clock, which tells one time from another only
+  /// Since this process saw it, and saw it ready: the clocks of nodes and servers may be wrong.
+  reactor::nanoseconds seen_for{}, ready_for{};
   friend bool operator==(const daemon_pod&, const daemon_pod&) = default;
 };
 
@@ -29,7 +31,6 @@ struct wave_facts {
   std::map<std::string, std::string> busy;
   /// Nodes whose kubelet says nothing: their pods neither come nor go.
   std::set<std::string> silent;
-  reactor::wall_time now{};
 };
 
 struct wave_plan {

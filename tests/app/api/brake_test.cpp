@@ -55,6 +55,18 @@ TEST(Brake, IsOnForEverythingWhereItsObjectCannotBeUnderstood) {
   EXPECT_EQ(escape.problem.find('\x1b'), std::string::npos);
 }
 
+TEST(Brake, IsOnWhateverTheClockOfItsWriterSaid) {
+  for (const char* since : {"2099-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "yesterday", ""}) {
+    brake b;
+    b.set(read({{"state", "on"}, {"since", since}}));
+    const auto held = b.stops("bootc", prod);
+    ASSERT_TRUE(held) << since;
+    EXPECT_EQ(held->since, since);
+    b.set(read({{"state", "off"}, {"since", since}}));
+    EXPECT_FALSE(b.stops("bootc", prod)) << since;
+  }
+}
+
 TEST(Brake, StopsTheApisAndClustersThatItNames) {
   brake b;
   EXPECT_FALSE(b.stops("bootc", prod)) << "nothing was said";

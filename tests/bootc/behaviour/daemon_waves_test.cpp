@@ -94,7 +94,8 @@ public:
     co_return n;
   }
 
-  bool broken = false;  // new pods do not become ready
+  bool broken = false;                 // new pods do not become ready
+  reactor::nanoseconds nodes_ahead{};  // how wrong the nodes' clocks are
 
 private:
   std::string hash() const { return "rev" + std::to_string(revision_); }
@@ -123,7 +124,7 @@ private:
   }
   awaitable<void> set_ready(std::string pod) {
     json::object ready{{"type", "Ready"}, {"status", "True"}};
-    ready["lastTransitionTime"] = reactor::format_rfc3339(s_.loop().wall());
+    ready["lastTransitionTime"] = reactor::format_rfc3339(s_.loop().wall() + nodes_ahead);
     json::array conditions;
     conditions.push_back(std::move(ready));
     json::object patch{{"status", json::object{{"phase", "Running"}}}};
@@ -197,6 +198,33 @@ TEST(DaemonWaves, AllDaemonsAreReplacedAFewAtATime) {
     co_await s.loop().sleep_for(20min);
     EXPECT_EQ(s.embedded()->revision(), before);
   });
+}
+
+TEST(DaemonWaves, ClocksOfNodesThatAreADayApartNeitherStopNorHurryThem) {
+  for (const reactor::nanoseconds apart : {reactor::nanoseconds(24h), reactor::nanoseconds(-24h)})
+    play([apart](stage& s) -> awaitable<void> {
+      if (!s.embedded()) co_return;
+      const std::vector<std::string> nodes = names_of(20);
+      co_await a_pool_of(s, nodes);
+      daemon_set daemons(s, nodes);
+      daemons.nodes_ahead = apart;
+      co_await daemons.install("OnDelete");
+      co_await daemons.revise();
+      std::size_t updated = 0;
+      for (int i = 0; i < 400 && updated == 0; ++i) {
+        co_await s.loop().sleep_for(5s);
+        (void)co_await daemons.pass();
+        updated = co_await daemons.updated();
+      }
+      const reactor::steady_time first = s.loop().now();
+      for (int i = 0; i < 400 && updated == 1; ++i) {
+        co_await s.loop().sleep_for(5s);
+        (void)co_await daemons.pass();
+        updated = co_await daemons.updated();
+      }
+      EXPECT_EQ(updated, 2u) << "the second wave is one pod";
+      EXPECT_GE(s.loop().now() - first, daemon_settles_in);
+    });
 }
 
 TEST(DaemonWaves, ADaemonThatDoesNotComeUpStopsThemAndIsTold) {

@@ -9,20 +9,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const reactor::wall_time at_noon = *reactor::parse_rfc3339("2026-11-29T12:00:00Z");
-
 struct fleet {
   explicit fleet(std::size_t nodes) {
     facts.newest = "new";
     facts.wanted = nodes;
-    facts.now = at_noon;
     for (std::size_t i = 0; i < nodes; ++i) {
       daemon_pod pod;
       pod.node = "w" + std::to_string(100 + i);
       pod.name = pod.uid = "daemon-" + pod.node;
       pod.revision = "old";
       pod.ready = true;
-      pod.made = pod.ready_since = at_noon - 24h;
+      pod.seen_for = pod.ready_for = 24h;
       facts.pods.push_back(std::move(pod));
     }
   }
@@ -30,7 +27,7 @@ struct fleet {
   fleet& renewed(std::size_t i, reactor::nanoseconds ago, bool ready = true) {
     pod(i).revision = "new";
     pod(i).ready = ready;
-    pod(i).made = pod(i).ready_since = at_noon - ago;
+    pod(i).seen_for = pod(i).ready_for = ago;
     return *this;
   }
   wave_plan plan() const { return plan_wave(facts); }
@@ -137,14 +134,14 @@ TEST(DaemonWaves, NeverMoreThanATenthIsAwayAndAllAreReplacedInTheEnd) {
         const auto at = std::ranges::find(f.facts.pods, chosen.uid, &daemon_pod::uid);
         at->leaving = true;
       }
-      f.facts.now += 10s;
       std::size_t away = 0;
       for (daemon_pod& p : f.facts.pods) {
+        p.seen_for += 10s;
+        if (p.ready) p.ready_for += 10s;
         if (p.leaving && roll(2) == 0) {
-          p = daemon_pod{p.name, p.node, p.uid + "'", "new", false, false, f.facts.now, {}};
+          p = daemon_pod{p.name, p.node, p.uid + "'", "new"};
         } else if (!p.leaving && !p.ready && roll(3) == 0) {
           p.ready = true;
-          p.ready_since = f.facts.now;
         }
         away += p.leaving || !p.ready;
       }
