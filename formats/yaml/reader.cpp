@@ -93,8 +93,8 @@ public:
     next();
     if (event_.type == YAML_STREAM_END_EVENT) return nullptr;
     drop();
-    auto* root = node(0);
-    next();
+    auto* root = node(0, slot{});
+    if (!ended_) next();
     return root;
   }
 
@@ -162,12 +162,13 @@ private:
 
   yaml_node* step(std::span<const std::string_view> path) {
     next();
-    if (path.empty() || event_.type != YAML_MAPPING_START_EVENT) return node(0);
+    if (path.empty() || event_.type != YAML_MAPPING_START_EVENT)
+      return node(0, slot{inside::block_mapping});
     auto* out =
         make(form::mapping, event_.data.mapping_start.anchor, event_.data.mapping_start.tag);
     drop();
     for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) {
-      auto* key = node(0);
+      auto* key = node(0, slot{inside::block_mapping});
       next();
       const bool on = key->shape == form::scalar && key->text == path.front();
       if (!on && event_.type != YAML_SCALAR_EVENT) {
@@ -175,7 +176,7 @@ private:
         continue;
       }
       out->add(key);
-      out->add(on ? step(path.subspan(1)) : node(0));
+      out->add(on ? step(path.subspan(1)) : node(0, slot{inside::block_mapping}));
     }
     drop();
     return out;
@@ -199,34 +200,129 @@ private:
     } while (open > 0);
   }
 
-  enum class inside : std::uint8_t { block, flow_mapping, flow_sequence };
+  enum class inside : std::uint8_t {
+    document,
+    block_mapping,
+    block_sequence,
+    flow_mapping,
+    flow_sequence
+  };
+  /// Where a node stands.
+  struct slot {
+    inside in = inside::document;
+    bool value = false;      // of an entry of a mapping
+    std::size_t column = 0;  // of the block collection
+    bool flow() const { return in == inside::flow_mapping || in == inside::flow_sequence; }
+  };
+  /// A bracket that is open. go-yaml keeps its token, and all behind it, while it may still be an
+  /// implicit key.
+  struct open_flow {
+    yaml_mark_t start;
+    bool may_be_key;
+    bool has_keys = false;  // something directly in it might have been an implicit key
+  };
+
+  [[noreturn]] static void refuse(std::size_t line, const std::string& why) {
+    throw read_failure{"yaml: " + (line ? "line " + std::to_string(line) + ": " : "") + why};
+  }
+  static std::string expected_end(inside in) {
+    return std::string("did not find expected ',' or '") +
+           (in == inside::flow_mapping ? "}'" : "]'");
+  }
+
+  /// The text before and from a mark on; marks count characters and only grow.
+  std::pair<std::string_view, std::string_view> around(const yaml_mark_t& mark) {
+    const std::string_view all = in_->text();
+    if (byte_ == 0 && all.starts_with("\xef\xbb\xbf")) byte_ = 3;
+    for (; character_ < mark.index && byte_ < all.size(); ++character_)
+      while (++byte_ < all.size() && (static_cast<unsigned char>(all[byte_]) & 0xc0) == 0x80) {
+      }
+    return {all.substr(0, byte_), all.substr(byte_)};
+  }
+  /// Whether go-yaml's scanner takes what begins here for a possible implicit key.
+  bool may_begin_key(const yaml_mark_t& mark, const slot& at) {
+    if (!in_ || (at.flow() && at.value)) return false;
+    auto before = around(mark).first;
+    if (!at.flow()) {
+      // At the beginning of a line, or behind indicators alone.
+      before.remove_prefix(before.find_last_of("\r\n") + 1);
+      for (std::size_t i = 0; i < before.size(); ++i)
+        if (const char c = before[i]; c != ' ' && c != '\t') {
+          const bool indicator = c == '-' || c == '?' || c == ':';
+          if (!indicator ||
+              (i + 1 < before.size() && before[i + 1] != ' ' && before[i + 1] != '\t'))
+            return false;
+        }
+      return true;
+    }
+    before = before.substr(0, before.find_last_not_of(" \t\r\n") + 1);
+    if (!before.ends_with('?')) return true;
+    before.remove_suffix(1);
+    return !before.empty() && std::string_view(" \t\r\n[{,").find(before.back()) == before.npos;
+  }
+  /// Notes in the bracket around it that the node which begins might have been an implicit key.
+  void note_key(const slot& at) {
+    if (!at.flow() || at.value || open_.empty() || open_.back().has_keys) return;
+    const bool empty = event_.type == YAML_SCALAR_EVENT && event_.data.scalar.length == 0 &&
+                       event_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+                       event_.start_mark.index == event_.end_mark.index;
+    if (!empty && may_begin_key(event_.start_mark, at)) open_.back().has_keys = true;
+  }
+  /// A bracket without an anchor or a tag, which would be the key in its place.
+  bool begins_bare_bracket() const {
+    const auto& s = event_.data.sequence_start;
+    const auto& m = event_.data.mapping_start;
+    return (event_.type == YAML_SEQUENCE_START_EVENT && s.style == YAML_FLOW_SEQUENCE_STYLE &&
+            !s.anchor && !s.tag) ||
+           (event_.type == YAML_MAPPING_START_EVENT && m.style == YAML_FLOW_MAPPING_STYLE &&
+            !m.anchor && !m.tag);
+  }
+  /// Whether go-yaml does not find the key that the bracket which was closed last is. It forgets
+  /// that a bracket may be an implicit key where nothing in it might have been one ("[]: v",
+  /// "{? a}: v"), and has handed the bracket on when the colon comes, unless it still keeps a token
+  /// before it for the same reason.
+  bool loses_key() {
+    const auto& end = closed_end_;
+    const auto reaches_end = [&](const open_flow& f) {
+      return f.may_be_key && f.start.line == end.line && end.index <= f.start.index + 1024;
+    };
+    if (closed_.has_keys || !reaches_end(closed_)) return false;
+    const auto behind = around(end).second;
+    const auto next = behind.find_first_not_of(" \t");
+    if (next == behind.npos || behind[next] != ':') return false;
+    return std::none_of(open_.begin(), open_.end(), reaches_end);
+  }
 
   /// For go-yaml a question mark ends a plain scalar between brackets, where libyaml reads on.
-  void refuse_mark(inside in) const {
-    if (in == inside::block) return;
-    const auto line = event_.end_mark.line;
-    throw read_failure{"yaml: " + (line ? "line " + std::to_string(line) + ": " : "") +
-                       "did not find expected ',' or '" + (in == inside::flow_mapping ? "}" : "]") +
-                       "'"};
+  void refuse_mark(const slot& at) const {
+    if (at.flow()) refuse(event_.end_mark.line, expected_end(at.in));
   }
 
-  yaml_node* node(int depth, inside in = inside::block) {
+  yaml_node* node(int depth, const slot& at) {
     yaml_node* out = nullptr;
-    with_room([&] { out = node_here(depth, in); });
+    with_room([&] { out = node_here(depth, at); });
     return out;
   }
-  yaml_node* node_here(int depth, inside in) {
+  void open(const slot& at) {
+    open_.push_back({event_.start_mark, may_begin_key(event_.start_mark, at)});
+  }
+  void close() {
+    closed_ = open_.back();
+    closed_end_ = event_.end_mark;
+    open_.pop_back();
+  }
+  yaml_node* node_here(int depth, const slot& at) {
     next();
     if (depth > read_depth_limit) {
       const auto line = event_.start_mark.line;
-      throw read_failure{"yaml: " + (line ? "line " + std::to_string(line + 1) + ": " : "") +
-                         "exceeded max depth of 10000"};
+      refuse(line ? line + 1 : 0, "exceeded max depth of 10000");
     }
     switch (event_.type) {
       case YAML_SCALAR_EVENT: {
         auto& s = event_.data.scalar;
         const std::string_view text(reinterpret_cast<const char*>(s.value), s.length);
-        if (s.style == YAML_PLAIN_SCALAR_STYLE && text.find('?', 1) != text.npos) refuse_mark(in);
+        if (s.style == YAML_PLAIN_SCALAR_STYLE && text.find('?', 1) != text.npos) refuse_mark(at);
+        note_key(at);
         auto* n = make(form::scalar, s.anchor, s.tag);
         held_.add(s.length > 15 ? s.length + 17 : 0);
         n->text = in_ ? in_->written(text, written_) : text;
@@ -236,6 +332,7 @@ private:
         return n;
       }
       case YAML_ALIAS_EVENT: {
+        note_key(at);
         auto name = string_of(event_.data.alias.anchor);
         auto found = anchors_.find(name);
         if (found == anchors_.end())
@@ -250,10 +347,18 @@ private:
         auto* n =
             make(form::sequence, event_.data.sequence_start.anchor, event_.data.sequence_start.tag);
         const bool is_flow = event_.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+        const std::size_t column = event_.start_mark.column;
+        note_key(at);
+        if (is_flow) open(at);
         drop();
-        const auto within = is_flow ? inside::flow_sequence : inside::block;
-        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next())
-          n->add(node(depth + 1, within));
+        // A list at its key's own column ends where no dash comes, and the mapping goes on.
+        const bool indentless = at.in == inside::block_mapping && at.column == column;
+        const slot in{is_flow      ? inside::flow_sequence
+                      : indentless ? inside::block_mapping
+                                   : inside::block_sequence,
+                      false, column};
+        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next()) n->add(node(depth + 1, in));
+        if (is_flow) close();
         drop();
         return n;
       }
@@ -261,13 +366,34 @@ private:
         auto* n =
             make(form::mapping, event_.data.mapping_start.anchor, event_.data.mapping_start.tag);
         const bool is_flow = event_.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
-        // "[a: b]" holds a mapping that nothing opens: what ends it is the list's bracket.
-        const bool pair = event_.start_mark.index == event_.end_mark.index;
+        const yaml_mark_t start = event_.start_mark;
+        // "[a: b]" and "[? a]" hold a mapping that nothing opens: the list's bracket ends it.
+        const bool pair = is_flow && (start.index == event_.end_mark.index ||
+                                      (in_ && around(start).second.starts_with('?')));
+        if (is_flow && !pair) {
+          note_key(at);
+          open(at);
+        }
         drop();
-        const auto within = !is_flow ? inside::block
-                            : pair   ? inside::flow_sequence
-                                     : inside::flow_mapping;
-        for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) n->add(node(depth + 1, within));
+        slot in{!is_flow ? inside::block_mapping
+                : pair   ? inside::flow_sequence
+                         : inside::flow_mapping,
+                false, start.column};
+        for (next(); event_.type != YAML_MAPPING_END_EVENT; next(), in.value = !in.value) {
+          const bool bracket = !in.value && begins_bare_bracket();
+          const yaml_mark_t key = event_.start_mark;
+          auto* child = node(depth + 1, in);
+          n->add(child);
+          if (!bracket || !loses_key()) continue;
+          if (is_flow) refuse(key.line, expected_end(in.in));
+          const bool first = key.index == start.index;
+          ended_ = first && at.in == inside::document;
+          if (ended_) return child;
+          refuse(key.line, first && at.in == inside::block_sequence
+                               ? "did not find expected '-' indicator"
+                               : "did not find expected key");
+        }
+        if (is_flow && !pair) close();
         drop();
         return n;
       }
@@ -284,6 +410,11 @@ private:
   held_bytes held_;
   std::deque<yaml_node> nodes_;
   bool plain_ = true;
+  std::size_t character_ = 0, byte_ = 0;  // where around() is
+  std::vector<open_flow> open_;
+  open_flow closed_{};  // the bracket that was closed last, and where
+  yaml_mark_t closed_end_{};
+  bool ended_ = false;  // go-yaml takes the rest for another document
 };
 
 struct resolved {
@@ -571,14 +702,16 @@ private:
         return out + "}";
       }
       case form::mapping: {
-        std::map<std::string, std::string> sorted;
+        std::map<std::pair<bool, std::string>, std::string> sorted;  // nil comes first
         each_pair(n, [&](yaml_node& key, yaml_node& content) {
-          sorted[go_syntax(key)] = go_syntax(content);
+          auto name = go_syntax(key);
+          const bool named = name != "interface {}(nil)";
+          sorted[{named, std::move(name)}] = go_syntax(content);
         });
         std::string out = "map[interface {}]interface {}{";
         bool first = true;
         for (auto& [k, v] : sorted) {
-          out += (first ? "" : ", ") + k + ":" + v;
+          out += (first ? "" : ", ") + k.second + ":" + v;
           first = false;
         }
         return out + "}";

@@ -412,6 +412,50 @@ TEST(YamlReaders, TakeWhatGoYamlsScannerTakes) {
   EXPECT_EQ(read_go_yaml(many + "]").error().text, "yaml: found unexpected ':'");
 }
 
+// go-yaml's scanner forgets that a bracket may be a key where nothing in it may be one, unless a
+// token before it waits for its own colon in the same line.
+TEST(YamlReaders, LoseTheKeysThatGoYamlLoses) {
+  const std::string flow = "yaml: did not find expected ',' or '",
+                    key = "did not find expected key",
+                    list = R"(yaml: invalid map key: []interface {}{})";
+  const std::pair<std::string, std::string> rows[] = {
+      {"[]: v", "[]"},
+      {"# c\n{} : v\nz: 1", "{}"},
+      {"[ ? a]: v", R"([{"a":null}])"},
+      {"{? a}: v", R"({"a":null})"},
+      {"- []: v", "yaml: did not find expected '-' indicator"},
+      {"- - []: v", "yaml: did not find expected '-' indicator"},
+      {"k:\n- []: v", "yaml: line 1: " + key},
+      {"b: 1\n[]: v", "yaml: line 1: " + key},
+      {"m:\n  {}: v\n  z: 1", "yaml: line 1: " + key},
+      {"? {}: v", "yaml: " + key},
+      {"k: {[ ] : v}", flow + "}'"},
+      {"k: [{}: v]", flow + "]'"},
+      {"--- [[]: x]", flow + "]'"},
+      {"\"k\": {\"a\": [], []: 1}", flow + "}'"},
+      {"[\n{}: v]", "yaml: line 1: did not find expected ',' or ']'"},
+      {"é: {a: 1,\n {} : v}", "yaml: line 1: did not find expected ',' or '}'"},
+      // The bracket before it waits.
+      {"{[]: v}", list},
+      {"[[[]: x]]: y", list},
+      {"[{}: v, b]", "yaml: invalid map key: map[interface {}]interface {}{}"},
+      // An anchor is the key, a question mark says that it is one, and no colon loses nothing.
+      {"&x []: v", list},
+      {"k: {a: 1, &x []: v}", list},
+      {"k: [? []: v]", list},
+      {"? []\n: v", list},
+      {"k: {[], b: c}", list},
+      {"k: {[?\n a]: v}", "yaml: line 1: did not find expected ',' or '}'"},
+      {"k: {[a]: v}", R"(yaml: invalid map key: []interface {}{"a"})"},
+      {"k: {'[]': v, a: [], b: {}}", R"({"k":{"[]":"v","a":[],"b":{}}})"},
+      {"[a: b, {a, b: c}, [], {}]", R"([{"a":"b"},{"a":null,"b":"c"},[],{}])"},
+  };
+  for (const auto& [text, is] : rows) {
+    const auto v = read_go_yaml(text);
+    EXPECT_EQ(v ? *write_json(*v) : v.error().text, is) << text;
+  }
+}
+
 // libyaml takes these. Where the same letters stand for themselves, they are read.
 TEST(YamlReaders, RefuseWhatGoYamlsScannerRefuses) {
   const std::pair<std::string, std::string> rows[] = {

@@ -6,6 +6,7 @@
 
 Fails as well when a flag that docs/helm.md calls `works` has no case. Skipped without the server or the stock helm.
 """
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -46,7 +47,6 @@ post.chmod(0o755)
 config = pathlib.Path(KUBECONFIG).read_text()
 SERVER, TOKEN = (re.search(key + r': "([^"]+)"', config).group(1) for key in ("server", "token"))
 CA = re.search(r'certificate-authority: "([^"]+)"', config).group(1)
-two = work / "two"
 two_text = config.replace("contexts: [", "contexts: [{name: second, context: {cluster: live, user: admin, namespace: NS}}, ")
 
 C, V = str(chart), str(work / "v.yaml")
@@ -84,7 +84,7 @@ CASES = {
 GLOBAL = {  # on `list -q`, and the variable that says the same
     "namespace": ("-n {ns}", {"HELM_NAMESPACE": "{ns}"}),
     "kubeconfig": (f"--kubeconfig {KUBECONFIG} -n {{ns}}", {"KUBECONFIG": KUBECONFIG, "HELM_NAMESPACE": "{ns}"}),
-    "kube-context": (f"--kubeconfig {two} --kube-context second", {"KUBECONFIG": str(two), "HELM_KUBECONTEXT": "second"}),
+    "kube-context": ("--kubeconfig {two} --kube-context second", {"KUBECONFIG": "{two}", "HELM_KUBECONTEXT": "second"}),
     "kube-apiserver": (f"--kube-apiserver {SERVER} -n {{ns}}", {"HELM_KUBEAPISERVER": SERVER, "HELM_NAMESPACE": "{ns}"}),
     "kube-token": ("--kube-token wrong -n {ns}", {"HELM_KUBETOKEN": "wrong", "HELM_NAMESPACE": "{ns}"}),
     "kube-ca-file": (f"--kube-apiserver {SERVER} --kube-token {TOKEN} --kube-ca-file {CA} --kube-tls-server-name kubernetes -n {{ns}}",
@@ -131,10 +131,13 @@ VAGUE = [(r"UPDATED *\t", "UPDATED\t"), (r"\d{4}-\d\d-\d\d[ T][\d:.]+ ?(Z|[+-][\
 failed, tried = [], 0
 
 
+def filled(text, ns):
+    return text.replace("{ns}", ns).replace("{two}", str(work / f"two-{ns}"))
+
+
 def run(tool, line, ns, env=None):
-    two.write_text(two_text.replace("NS", ns))
-    full = {**os.environ, "KUBECONFIG": KUBECONFIG, "HOME": str(work), **{k: v.replace("{ns}", ns) for k, v in (env or {}).items()}}
-    done = subprocess.run([*tool, *shlex.split(line)], capture_output=True, text=True, timeout=120, env=full)
+    full = {**os.environ, "KUBECONFIG": KUBECONFIG, "HOME": str(work), **{k: filled(v, ns) for k, v in (env or {}).items()}}
+    done = subprocess.run([*tool, *shlex.split(filled(line, ns))], capture_output=True, text=True, timeout=120, env=full)
     out = [done.stdout, done.stderr if done.returncode else ""]
     for i, text in enumerate(out):
         text = text.replace(ns, "NS").replace("windlass helm", "helm")
@@ -145,23 +148,35 @@ def run(tool, line, ns, env=None):
 
 
 def clear(ns):
-    run([HELM], f"uninstall -n {ns} --ignore-not-found --no-hooks rel other gone", ns)
-    subprocess.run([KUBECTL, "--kubeconfig", KUBECONFIG, "-n", ns, "delete", "configmap", "rel-hook", "rel-test", "rel", "--ignore-not-found"], capture_output=True)
-    subprocess.run([KUBECTL, "--kubeconfig", KUBECONFIG, "-n", ns, "delete", "secret", "-l", "owner=helm", "--ignore-not-found"], capture_output=True)
-    subprocess.run([KUBECTL, "--kubeconfig", KUBECONFIG, "-n", ns, "delete", "secret", "rel", "--ignore-not-found"], capture_output=True)
+    """The chart makes nothing else, but for its definition, which Helm leaves as well."""
+    subprocess.run([KUBECTL, "--kubeconfig", KUBECONFIG, "-n", ns, "delete", "configmaps,secrets", "--field-selector", "metadata.name!=kube-root-ca.crt"], capture_output=True)
+
+
+SIDES = (("flags-s", [HELM]), ("flags-w", [WINDLASS, "helm"]))
+sides = concurrent.futures.ThreadPoolExecutor(len(SIDES))
+READERS = ("list", "history", "status", "get", "env", "search")
+standing = ()  # the steps whose releases both namespaces still have
+
+
+def on_both(before, what):
+    """What `what(namespace, tool)` gives on each side, where the releases of `before` are."""
+    def one(side):
+        ns, tool = side
+        if before != standing:
+            clear(ns)
+            for step in before:
+                run([HELM], step, ns)
+        return what(ns, tool)
+
+    return list(sides.map(one, SIDES))
 
 
 def both(what, line, env=None, before=(), texts=True):
-    global tried
+    global tried, standing
     tried += 1
-    seen = []
-    for name, tool in (("s", [HELM]), ("w", [WINDLASS, "helm"])):
-        ns = "flags-" + name
-        for step in before:
-            run([HELM], step.replace("{ns}", ns), ns)
-        got = run(tool, line.replace("{ns}", ns), ns, env)
-        seen.append(got if texts else got[:1])
-        clear(ns)
+    before = tuple(before)
+    seen = on_both(before, lambda ns, tool: run(tool, line, ns, env)[:None if texts else 1])
+    standing = before if line.split()[0] in READERS else None
     if seen[0] != seen[1]:
         failed.append(what)
         print(f"FAILED: {what}\n  helm:     {seen[0]}\n  windlass: {seen[1]}", flush=True)
@@ -182,7 +197,8 @@ for verb, flag in flags_that_work():
         failed.append(f"{verb} --{flag} has no case")
         print("FAILED: " + failed[-1])
 
-for ns in ("flags-s", "flags-w"):
+for ns, _ in SIDES:
+    (work / f"two-{ns}").write_text(two_text.replace("NS", ns))
     subprocess.run([KUBECTL, "--kubeconfig", KUBECONFIG, "create", "namespace", ns], capture_output=True)
     clear(ns)  # of a run that was ended
 ONE = f"install rel {C} -n {{ns}} --set a=first"
@@ -211,13 +227,13 @@ for flag, (line, bare, variables) in FILES.items():
     both(f"variables of --{flag}", bare, env=variables)
 for variable, (line, env) in VARIABLES.items():
     both(f"variable {variable}", line, env=env, before=TWO if "{ns}" in line else ())
-for line in (f"template rel {C} -n {{ns}} --dry-run=server", f"template rel {C} --kubeconfig {two} --kube-context second", f"lint {C}"):
+for line in (f"template rel {C} -n {{ns}} --dry-run=server", f"template rel {C} --kubeconfig {{two}} --kube-context second", f"lint {C}"):
     both(line.split()[0] + " on a cluster", line)
 
 
 def debug_lines(tool, line, ns):
     """Those that name their place in Helm's sources, without times."""
-    done = subprocess.run([*tool, *shlex.split(line.replace("{ns}", ns)), "--debug"], capture_output=True, text=True, timeout=120, env={**os.environ, "KUBECONFIG": KUBECONFIG, "HOME": str(work)})
+    done = subprocess.run([*tool, *shlex.split(filled(line, ns)), "--debug"], capture_output=True, text=True, timeout=120, env={**os.environ, "KUBECONFIG": KUBECONFIG, "HOME": str(work)})
     placed = re.findall(r"^(\w+\.go:\d+: )\S+ \S+ \+0000 UTC m=\+[\d.]+ (\[debug\] .*)", done.stdout + done.stderr, re.M)
     return [a + b.replace(ns, "NS") for a, b in placed]
 
@@ -228,13 +244,8 @@ for verb, line, before, own in (
         ("rollback", "rollback rel 1 -n {ns}", TWO, "rollback.go"), ("uninstall", "uninstall rel -n {ns}", [ONE], "uninstall.go"),
         ("history", "history rel -n {ns}", [ONE], "history.go"), ("template", f"template rel {C}", [], "install.go")):
     tried += 1
-    seen = []
-    for ns, tool in (("flags-s", [HELM]), ("flags-w", [WINDLASS, "helm"])):
-        for step in before:
-            run([HELM], step.replace("{ns}", ns), ns)
-        seen.append(debug_lines(tool, line, ns))
-        clear(ns)
-    stock, ours = seen
+    stock, ours = on_both(tuple(before), lambda ns, tool, line=line: debug_lines(tool, line, ns))
+    standing = None
     strange = [one for one in ours if one not in stock]
     missing = [one for one in stock if one.startswith(own) and one not in ours]
     if strange or missing or not ours:
