@@ -25,7 +25,7 @@ struct needs_verdict {
 };
 
 /// Judges what a FleetChart needs on a cluster before it may begin there. `look` is asked once for
-/// each name that is waited for, in all for at most most_needed_looks: whoever writes FleetCharts
+/// each name that is waited for, in all for at most most_needed_looks: the author of FleetCharts
 /// says how they need each other. Where more are needed, those further away count as coming by
 /// themselves.
 needs_verdict judge_needs(const std::string& cluster, const std::vector<std::string>& needs,

@@ -88,7 +88,7 @@ test("one unit at a time starts", function()
 end)
 )lua";
 
-/// policy.lua: what the hook is asked and answers, as comments, and a function with an empty answer.
+/// policy.lua: what the hook is asked and answers, in comments, and a function with no answer.
 std::string code_for(const std::string& name, const policies::hook& h) {
   const bool plan = h.name == "rollout.plan";
   std::string code = "-- " + name + ": " + h.question + "\n--\n-- Asked " + h.asked +
