@@ -31,8 +31,8 @@ bool never_elsewhere(const names::owner_reference&) {
   return false;
 }
 const k8s::event_kind told_event{"ShopChanged", k8s::event_severity::normal, "ConfigMap", ""};
-const placement_planner_words words{told_event, told_event, told_event,     told_event,
-                                    cleanup,    3min,       never_elsewhere};
+const placement_planner_words words{told_event, told_event, told_event,
+                                    told_event, cleanup,    never_elsewhere};
 
 class shop_planning final : placement_planner {
 public:
