@@ -685,6 +685,7 @@ TEST(TemplateCommand, ImportsChangeTheTablesThatTheyComeFromAsHelmsDo) {
                            "dependencies:\n- {name: one, version: 1.0.0, import-values: " + r.one +
                            "}\n- {name: two, version: 1.0.0, import-values: " + r.two + "}\n"},
         {"templates/t.yaml", "v: {{ toJson .Values }}\n"},
+        {"values.yaml", "\n"},
         {"charts/one/Chart.yaml", "apiVersion: v2\nname: one\nversion: 1.0.0\n"},
         {"charts/one/values.yaml", r.values_of_one},
         {"charts/two/Chart.yaml", "apiVersion: v2\nname: two\nversion: 1.0.0\n"},
