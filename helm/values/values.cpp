@@ -31,7 +31,7 @@ public:
     if (from.is_nil_reference() || !from.is_map()) return;
     count_steps(1 + from.size());
     auto& target = into.entries();
-    // Helm notes the nulls of the one in the other, whoever has that table as well.
+    // Helm writes the nulls of `into` into `from`, which other values may share.
     std::vector<std::string> nulls_of_target;
     for (const auto& [key, v] : target)
       if (v.is_nil()) nulls_of_target.push_back(key);
