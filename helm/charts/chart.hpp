@@ -92,6 +92,15 @@ struct chart_lock {
   std::vector<locked_dependency> dependencies;
 };
 
+/// A chart's name and the chart above it, which its path is made of. Helm keeps one pointer to the
+/// parent in each chart: where copies under several aliases share a subchart, the copy that was
+/// processed last is its parent, and a copy that declares nothing leaves its subcharts to the chart
+/// that was loaded.
+struct chart_place {
+  std::string name;
+  std::shared_ptr<const chart_place> parent;
+};
+
 /// A chart as loaded. Copies share the files, not the metadata, so that one chart can appear under
 /// several aliases.
 struct chart {
@@ -106,6 +115,8 @@ struct chart {
   file_list templates;
   file_list files;
   std::vector<std::shared_ptr<chart>> dependencies;
+  /// Null until process_dependencies: then the chart stands where the tree has it.
+  std::shared_ptr<chart_place> place;
   /// As a release's record holds it, where another process has it and here are only its name and
   /// versions; empty: it was left out, and the record cannot be written again.
   std::shared_ptr<const std::string> recorded;
@@ -113,6 +124,10 @@ struct chart {
   const std::string& name() const { return meta.name; }
 };
 using chart_ptr = std::shared_ptr<chart>;
+
+/// Helm's ChartFullPath: "root/charts/child". `above` is the path of the chart that has this one
+/// among its dependencies; empty for the root.
+std::string chart_path(const chart& c, const std::string& above);
 
 inline constexpr std::uint64_t chart_bytes_limit = 100u << 20;
 inline constexpr std::uint64_t chart_file_bytes_limit = 5u << 20;

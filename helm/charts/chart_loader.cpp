@@ -11,6 +11,7 @@
 #include "helm/schema/schema.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -206,6 +207,33 @@ std::string extension(std::string_view name) {
   return at != name.npos && name[at] == '.' ? std::string(name.substr(at)) : std::string();
 }
 
+/// What Go's filepath.EvalSymlinks says of a link that cannot be followed: it names the first part
+/// of the way that is not there.
+std::string why_it_leads_nowhere(const std::filesystem::path& link) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 255;
+  fs::path at;
+  std::deque<fs::path> ahead(link.begin(), link.end());
+  for (int links = 0; !ahead.empty();) {
+    const fs::path part = std::move(ahead.front());
+    ahead.pop_front();
+    if (part == "..") at = at.parent_path();
+    if (part.empty() || part == "." || part == "..") continue;
+    const fs::path next = at / part;
+    std::error_code ec;
+    const auto status = fs::symlink_status(next, ec);
+    if (!fs::exists(status)) return "lstat " + next.string() + ": no such file or directory";
+    if (!fs::is_symlink(status)) {
+      at = next;
+      continue;
+    }
+    if (++links > most_links) break;
+    const fs::path to = fs::read_symlink(next, ec);
+    ahead.insert(ahead.begin(), to.begin(), to.end());
+  }
+  return "EvalSymlinks: too many links";
+}
+
 outcome<std::vector<chart_file>> read_directory(const std::string& directory,
                                                 std::vector<std::string>& warnings) {
   namespace fs = std::filesystem;
@@ -234,8 +262,7 @@ outcome<std::vector<chart_file>> read_directory(const std::string& directory,
       auto name = prefix + n.string();
       auto status = fs::status(full, ec);
       if (ec || !fs::exists(status)) {
-        failure = {"error evaluating symlink " + full.string() + ": lstat " + full.string() +
-                   ": no such file or directory"};
+        failure = {"error evaluating symlink " + full.string() + ": " + why_it_leads_nowhere(full)};
         return false;
       }
       if (fs::is_symlink(fs::symlink_status(full, ec)))
@@ -431,6 +458,14 @@ outcome<chart_ptr> load_archive(std::string_view bytes, std::vector<std::string>
     if (!files) return files.error();
     return load_files(std::move(*files), warnings, left);
   });
+}
+
+std::string chart_path(const chart& c, const std::string& above) {
+  if (!c.place) return above.empty() ? c.name() : above + "/charts/" + c.name();
+  std::string path = c.place->name;
+  for (const auto* p = c.place->parent.get(); p; p = p->parent.get())
+    path.insert(0, p->name + "/charts/");
+  return path;
 }
 
 outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>& warnings) {

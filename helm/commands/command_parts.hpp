@@ -22,7 +22,7 @@ struct report {
   void say(const std::string& line) { result.out += line + "\n"; }
   void warn(const std::string& line) { result.err += line + "\n"; }
   command_result failed(const std::string& why, int code = 1) && {
-    result.err += "Error: " + why + "\n";
+    result.fail(why);
     result.exit_code = code;
     return std::move(result);
   }

@@ -26,6 +26,7 @@
 #include "reactor/system/private_folder.hpp"
 
 #include <boost/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -69,7 +70,9 @@ outcome<value> values_of(value_options o, const peers& ask) {
 }
 
 command_result failure(const std::string& text, std::string warnings = {}) {
-  return {"", warnings + "Error: " + text + "\n", 1};
+  command_result r{"", std::move(warnings)};
+  r.fail(text);
+  return r;
 }
 
 /// Where a chart lies. Without a locator it is a path, and names that only a repository could
@@ -194,6 +197,20 @@ outcome<value> read_values(const value_options& o) {
   if (auto r = apply(o.set_literal, set_kind::literal, fixed("--set-literal")); !r)
     return r.error();
   return out;
+}
+
+void command_result::fail(const std::string& text) {
+  error_at = err.size();
+  err += "Error: " + text + "\n";
+  exit_code = 1;
+}
+
+std::array<command_result::part, 3> command_result::in_order() const& {
+  const std::string_view all = err;
+  const std::size_t split = std::min(error_at, all.size());
+  return {{{STDERR_FILENO, all.substr(0, split)},
+           {STDOUT_FILENO, out},
+           {STDERR_FILENO, all.substr(split)}}};
 }
 
 namespace {
@@ -436,8 +453,7 @@ command_result lint_command(const lint_options& o, const render_runtime& runtime
   auto summary = std::to_string(charts.size()) + " chart(s) linted, " + std::to_string(failed) +
                  " chart(s) failed";
   if (failed > 0) {
-    result.err += "Error: " + summary + "\n";
-    result.exit_code = 1;
+    result.fail(summary);
   } else if (!o.quiet || told_of_any) {
     result.out += summary + "\n";
   }

@@ -4,18 +4,33 @@
 #include "helm/template/executor.hpp"
 #include "helm/values/values.hpp"
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace helm {
 
-/// What a command printed and how it ended; the caller writes it out.
+/// What a command printed and how it ended; the caller writes the parts of in_order().
 struct command_result {
   std::string out;
-  std::string err;
+  std::string err;  // first the warnings, then the error that ended the command
   int exit_code = 0;
+  std::size_t error_at = std::string::npos;  // where in `err` that error begins
+
+  /// Adds "Error: …" and sets the exit code.
+  void fail(const std::string& text);
+  struct part {
+    int descriptor;
+    std::string_view text;
+  };
+  /// The order in which Helm prints, which a reader of both streams sees: warnings, output, error.
+  /// Lifetime views this result.
+  std::array<part, 3> in_order() const&;
+  std::array<part, 3> in_order() && = delete;
 };
 
 /// What commands ask for what is not on this machine. Each may be missing.

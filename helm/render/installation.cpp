@@ -24,7 +24,7 @@ void collect_crds(const chart& c, const std::string& path, std::vector<crd_file>
     if (f.name.starts_with("crds/") && manifest_file)
       out.push_back({path + "/" + f.name, f.name, &f.data});
   }
-  for (const auto& d : c.dependencies) collect_crds(*d, path + "/charts/" + d->name(), out);
+  for (const auto& d : c.dependencies) collect_crds(*d, chart_path(*d, path), out);
 }
 
 }  // namespace

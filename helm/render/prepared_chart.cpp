@@ -21,19 +21,21 @@ constexpr std::size_t loaded_bytes_per_character = 3;
 chart_ptr copy_tree(const chart& c) {
   count_chart(c);
   auto out = std::make_shared<chart>(c);
+  out->place = nullptr;
   for (auto& d : out->meta.dependencies)
     if (d) d = std::make_shared<dependency>(*d);
   for (auto& child : out->dependencies) child = copy_tree(*child);
   return out;
 }
 
-/// The names of the charts in the tree, and whose files each has.
-void append_key(const chart& c, std::string& out) {
-  out += c.name();
+/// The paths of the charts in the tree, and whose files each has.
+void append_key(const chart& c, const std::string& above, std::string& out) {
+  const auto path = chart_path(c, above);
+  out += path;
   out += '\x1f';
   for (const auto* list : {&c.templates, &c.files})
     out += std::to_string(reinterpret_cast<std::uintptr_t>(list->identity())) + '(';
-  for (const auto& d : c.dependencies) append_key(*d, out);
+  for (const auto& d : c.dependencies) append_key(*d, path, out);
   out += "))";
 }
 
@@ -61,7 +63,7 @@ prepared_chart::prepared_chart(archived_chart a, metadata meta)
 
 outcome<const parsed_chart*> prepared_chart::parsed(const chart_ptr& tree) {
   std::string key;
-  append_key(*tree, key);
+  append_key(*tree, "", key);
   auto found =
       std::find_if(shapes_.begin(), shapes_.end(), [&](const auto& s) { return s->key == key; });
   if (found == shapes_.end()) {

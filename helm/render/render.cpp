@@ -82,7 +82,7 @@ outcome<parsed_chart> parsed_chart::parse(chart_ptr c) {
   };
   std::map<std::string, source> all;
   auto collect = [&](auto&& self, const chart& c, const std::string& path) -> void {
-    for (const auto& child : c.dependencies) self(self, *child, path + "/charts/" + child->name());
+    for (const auto& child : c.dependencies) self(self, *child, chart_path(*child, path));
     auto scope = out.chart_files_.size();
     out.chart_files_.push_back(files_value(c.files));
     for (std::size_t i = 0; i < c.templates.size(); ++i) {

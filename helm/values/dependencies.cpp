@@ -31,6 +31,13 @@ const value* plain_value(const value& v, const std::string& path) {
   return found && found->kind() != type::map ? found : nullptr;
 }
 
+/// Gives every chart of a loaded tree its place.
+void place(chart& c, std::shared_ptr<const chart_place> parent) {
+  count_steps(1);
+  c.place = std::make_shared<chart_place>(c.name(), std::move(parent));
+  for (auto& d : c.dependencies) with_room([&] { place(*d, c.place); });
+}
+
 class processor {
 public:
   explicit processor(const warning_sink& warn) : warn_(warn) {}
@@ -56,12 +63,14 @@ public:
         count_chart(*loaded);
         auto copy = std::make_shared<chart>(*loaded);
         if (!d->alias.empty()) copy->meta.name = d->alias;
+        copy->place = std::make_shared<chart_place>(copy->name(), c.place);
         kept.push_back(std::move(copy));
         break;
       }
       if (!d->alias.empty()) d->name = d->alias;
     }
     c.dependencies = std::move(kept);
+    for (auto& d : c.dependencies) d->place->parent = c.place;
     for (auto& d : c.meta.dependencies)
       if (d) d->enabled = true;
     auto values = coalesce_values(c, user, nulls::remove, warn_);
@@ -74,6 +83,8 @@ public:
     std::erase_if(c.dependencies, [&](const chart_ptr& d) { return removed.contains(d->name()); });
     std::erase_if(c.meta.dependencies,
                   [&](const auto& d) { return d && removed.contains(d->name); });
+    // Several copies may share this chart, which comes here for each: Helm's list is nil then.
+    c.meta.has_dependencies = !c.meta.dependencies.empty();
     for (auto& d : c.dependencies) {
       auto done = enable(*d, *values, path + d->name() + ".");
       if (!done) return done;
@@ -87,7 +98,7 @@ public:
       auto done = import(*d);
       if (!done) return done;
     }
-    if (c.meta.dependencies.empty()) return true;
+    if (!c.meta.has_dependencies) return true;
     auto values = coalesce_values(c, value(), nulls::keep, warn_);
     if (!values) return values.error();
     value imported(value::map_type{});
@@ -129,7 +140,9 @@ public:
                                        " is not a table");
           continue;
         }
-        value wrapped = *table;
+        // What is imported is the child's own table, which a later import adds to; an empty one is
+        // another.
+        value wrapped = table->size() == 0 ? value(value::map_type{}) : *table;
         if (parent != ".") {
           auto steps = split(parent, ".");
           for (auto step = steps.rbegin(); step != steps.rend(); ++step)
@@ -189,6 +202,7 @@ private:
 }  // namespace
 
 outcome<bool> process_dependencies(chart& c, const value& user, const warning_sink& warn) {
+  place(c, nullptr);
   processor p(warn);
   auto enabled = p.enable(c, user, "");
   if (!enabled) return enabled;

@@ -4,6 +4,9 @@
 #include "formats/plain/deep_stack.hpp"
 #include "helm/go.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace helm {
 namespace {
 
@@ -28,7 +31,11 @@ public:
     if (from.is_nil_reference() || !from.is_map()) return;
     count_steps(1 + from.size());
     auto& target = into.entries();
-    for (const auto& [key, v] : from.entries()) {
+    // Helm writes the nulls of `into` into `from`, which other values may share.
+    std::vector<std::string> nulls_of_target;
+    for (const auto& [key, v] : target)
+      if (v.is_nil()) nulls_of_target.push_back(key);
+    for (const auto& [key, v] : std::as_const(from).entries()) {
       auto full = joined(prefix, key);
       auto found = target.find(key);
       if (found == target.end()) {
@@ -50,6 +57,7 @@ public:
              format_value(v) + ")");
       }
     }
+    for (auto& key : nulls_of_target) from.entries().insert_or_assign(std::move(key), value());
   }
 
 private:

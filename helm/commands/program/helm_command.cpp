@@ -200,8 +200,9 @@ int helm_command(const std::vector<std::string>& given, const invocation& i) {
   }
   const helm::command_result r =
       v->family == helm::verb_family::about ? about_helm(arguments) : run(*v, arguments);
-  const bool written = write_bytes(STDOUT_FILENO, r.out) && write_bytes(STDERR_FILENO, r.err);
-  return written ? r.exit_code : failure;
+  for (const auto& part : r.in_order())
+    if (!write_bytes(part.descriptor, part.text)) return failure;
+  return r.exit_code;
 }
 
 }  // namespace

@@ -531,6 +531,199 @@ TEST(RegexFunctions, TakeNamesOfGroupsAsGoDoes) {
   }
 }
 
+/// The names of the templates and definitions that are rendered, with what a template says.
+std::string sources_of(const std::string& out) {
+  std::string all;
+  for (std::string line; const char c : out) {
+    if (c != '\n') {
+      line += c;
+      continue;
+    }
+    if (line.starts_with("# Source: c/charts/")) all += line.substr(19) + "\n";
+    if (line.starts_with("v: ")) all += line + "\n";
+    line.clear();
+  }
+  return all;
+}
+
+TEST(TemplateCommand, NamesSubchartsThatCopiesShareByTheParentThatHelmKeeps) {
+  const std::string one = "- {name: a, version: 1.0.0, alias: one}\n",
+                    two = "- {name: a, version: 1.0.0, alias: two, condition: two.on}\n",
+                    own = "- {name: a, version: 1.0.0}\n",
+                    declares_d = "dependencies:\n- {name: d, version: 1.0.0, alias: e}\n";
+  struct row {
+    std::string of_a, of_root, set, sources;
+  };
+  const std::vector<row> rows{
+      // Without a list a chart is not processed: what is below it stays below the chart as loaded.
+      {"", one, "",
+       "a/charts/s/crds/k.yaml\na/charts/d/templates/t.yaml\nv: d\n"
+       "a/charts/s/charts/u/templates/t.yaml\nv: u\na/charts/s/templates/t.yaml\nv: s\n"
+       "one/templates/t.yaml\nv: one 1\n"},
+      {"", one + two, "",
+       "a/charts/s/crds/k.yaml\na/charts/s/crds/k.yaml\na/charts/d/templates/t.yaml\nv: d\n"
+       "a/charts/s/charts/u/templates/t.yaml\nv: u\na/charts/s/templates/t.yaml\nv: s 2\n"
+       "one/templates/t.yaml\nv: one 1\ntwo/templates/t.yaml\nv: two 2\n"},
+      // An empty list is one: the copy that is processed last has them.
+      {"dependencies: []\n", one + two, "",
+       "two/charts/s/crds/k.yaml\ntwo/charts/s/crds/k.yaml\none/templates/t.yaml\nv: one 1\n"
+       "two/charts/d/templates/t.yaml\nv: d\ntwo/charts/s/charts/u/templates/t.yaml\nv: u\n"
+       "two/charts/s/templates/t.yaml\nv: s 2\ntwo/templates/t.yaml\nv: two 2\n"},
+      // The alias within is used up by the first copy.
+      {declares_d, one + two, "",
+       "two/charts/s/crds/k.yaml\ntwo/charts/s/crds/k.yaml\none/charts/e/templates/t.yaml\nv: e\n"
+       "one/templates/t.yaml\nv: one 1\ntwo/charts/d/templates/t.yaml\nv: d\n"
+       "two/charts/s/charts/u/templates/t.yaml\nv: u\ntwo/charts/s/templates/t.yaml\nv: s 2\n"
+       "two/templates/t.yaml\nv: two 2\n"},
+      {declares_d, own + one, "",
+       "one/charts/s/crds/k.yaml\none/charts/s/crds/k.yaml\na/charts/e/templates/t.yaml\nv: e\n"
+       "a/templates/t.yaml\nv: a 3\none/charts/d/templates/t.yaml\nv: d\n"
+       "one/charts/s/charts/u/templates/t.yaml\nv: u\none/charts/s/templates/t.yaml\nv: s\n"
+       "one/templates/t.yaml\nv: one 1\n"},
+      {declares_d, one + two, "two.on=false",
+       "one/charts/s/crds/k.yaml\none/charts/e/templates/t.yaml\nv: e\n"
+       "one/charts/s/charts/u/templates/t.yaml\nv: u\none/charts/s/templates/t.yaml\nv: s\n"
+       "one/templates/t.yaml\nv: one 1\n"},
+  };
+  const std::string says = "v: {{ .Chart.Name }}{{ with .Values.m }} {{ . }}{{ end }}\n";
+  const auto chart = [](const std::string& name) {
+    return "apiVersion: v2\nname: " + name + "\nversion: 1.0.0\n";
+  };
+  const std::string a = "charts/a/", s = a + "charts/s/", u = s + "charts/u/", d = a + "charts/d/";
+  for (const auto& r : rows) {
+    SCOPED_TRACE(r.of_a + r.of_root + r.set);
+    const chart_folder c(files{{"Chart.yaml", chart_of("c") + "dependencies:\n" + r.of_root},
+                               {"values.yaml", "one: {m: 1}\ntwo: {m: 2, s: {m: 2}}\na: {m: 3}\n"},
+                               {a + "Chart.yaml", chart("a") + r.of_a},
+                               {a + "templates/t.yaml", says},
+                               {s + "Chart.yaml", chart("s")},
+                               {s + "templates/t.yaml", says},
+                               {s + "crds/k.yaml", "kind: CustomResourceDefinition\n"},
+                               {u + "Chart.yaml", chart("u")},
+                               {u + "templates/t.yaml", says},
+                               {d + "Chart.yaml", chart("d")},
+                               {d + "templates/t.yaml", says}});
+    words command{"template", "r", c.path(), "--include-crds"};
+    if (!r.set.empty()) command.insert(command.end(), {"--set", r.set});
+    EXPECT_EQ(sources_of(run(command).out), r.sources);
+  }
+}
+
+TEST(TemplateCommand, AnEmptyListBelowAChartWithoutOneStillCountsForValues) {
+  // With a list, the chart's own globals are in its subchart's section before the parent's come,
+  // and a table does not replace a text.
+  for (const auto& [list, is] : std::vector<std::pair<std::string, std::string>>{
+           {"", R"({"k":{"t":1}})"},
+           {"dependencies: []\n", R"({"k":"x"})"},
+           {"dependencies: null\n", R"({"k":{"t":1}})"}}) {
+    SCOPED_TRACE(list);
+    const std::string s = "charts/s/", t = "charts/s/charts/t/";
+    const chart_folder c(
+        files{{"Chart.yaml", chart_of("c")},
+              {"values.yaml", "s: {global: {k: {t: 1}}}\n"},
+              {s + "Chart.yaml", "apiVersion: v2\nname: s\nversion: 1.0.0\n" + list},
+              {s + "values.yaml", "global: {k: x}\n"},
+              {t + "Chart.yaml", "apiVersion: v2\nname: t\nversion: 1.0.0\n"},
+              {t + "templates/t.yaml", "v: {{ toJson .Values.global }}\n"}});
+    EXPECT_EQ(sources_of(run({"template", "r", c.path()}).out),
+              "s/charts/t/templates/t.yaml\nv: " + is + "\n");
+  }
+}
+
+TEST(TemplateCommand, NamesTheFirstPartOfALinksWayThatIsNotThere) {
+  namespace fs = std::filesystem;
+  const chart_folder c(files{{"Chart.yaml", chart_of("c")}, {"templates/t.yaml", "v: 1\n"}});
+  const fs::path root = fs::canonical(c.path()), link = root / "templates/l.tpl";
+  const std::pair<std::string, std::string> rows[] = {
+      {"../../gone/far/x.tpl", "lstat " + (root.parent_path() / "gone").string()},
+      {"/nowhere-at-all/x.tpl", "lstat /nowhere-at-all"},
+      {"../templates/none/../t.yaml", "lstat " + (root / "templates/none").string()},
+      {"l.tpl", ""},
+  };
+  for (const auto& [to, why] : rows) {
+    fs::remove(link);
+    fs::create_symlink(to, link);
+    EXPECT_EQ(
+        run({"template", "r", root.string()}).err,
+        "Error: error evaluating symlink " + link.string() + ": " +
+            (why.empty() ? "EvalSymlinks: too many links" : why + ": no such file or directory") +
+            "\n");
+  }
+  // Through another link, which is met first.
+  fs::remove(link);
+  fs::create_symlink(".next", link);
+  fs::create_symlink("../missing/y", root / "templates/.next");
+  EXPECT_EQ(run({"template", "r", root.string()}).err,
+            "Error: error evaluating symlink " + (root / "templates/.next").string() + ": lstat " +
+                (root / "missing").string() + ": no such file or directory\n");
+}
+
+// Helm adds a later import to the table of the child that was imported first, unless that is empty,
+// and notes nulls of the first in the table of the later one.
+TEST(TemplateCommand, ImportsChangeTheTablesThatTheyComeFromAsHelmsDo) {
+  struct row {
+    std::string one, two, values_of_one, values_of_two, values;
+  };
+  const std::string global = "[{child: global, parent: x}]";
+  const std::vector<row> rows{
+      {"[data]", "[data]", "exports: {data: {k: null, m: 1}}\n", "exports: {data: {m: 2}}\n",
+       R"({"k":null,"m":1,"one":{"exports":{"data":{"k":null,"m":1}},"global":{}},)"
+       R"("two":{"exports":{"data":{"k":null,"m":2}},"global":{}}})"},
+      {"[data]", "[{child: exports.data, parent: .}]", "exports: {data: {t: {k: null}}}\n",
+       "exports: {data: {t: {m: 2}}}\n",
+       R"({"one":{"exports":{"data":{"t":{"k":null,"m":2}}},"global":{}},"t":{"k":null,"m":2},)"
+       R"("two":{"exports":{"data":{"t":{"k":null,"m":2}}},"global":{}}})"},
+      {global, global, "", "global: {m: 1}\n",
+       R"({"one":{"global":{}},"two":{"global":{"m":1}},"x":{"m":1}})"},
+      {global, global, "global: {k: 2}\n", "global: {m: 1}\n",
+       R"({"one":{"global":{"k":2,"m":1}},"two":{"global":{"m":1}},"x":{"k":2,"m":1}})"},
+  };
+  for (const auto& r : rows) {
+    SCOPED_TRACE(r.values);
+    const chart_folder c(files{
+        {"Chart.yaml", chart_of("c") +
+                           "dependencies:\n- {name: one, version: 1.0.0, import-values: " + r.one +
+                           "}\n- {name: two, version: 1.0.0, import-values: " + r.two + "}\n"},
+        {"templates/t.yaml", "v: {{ toJson .Values }}\n"},
+        {"values.yaml", "\n"},
+        {"charts/one/Chart.yaml", "apiVersion: v2\nname: one\nversion: 1.0.0\n"},
+        {"charts/one/values.yaml", r.values_of_one},
+        {"charts/two/Chart.yaml", "apiVersion: v2\nname: two\nversion: 1.0.0\n"},
+        {"charts/two/values.yaml", r.values_of_two}});
+    EXPECT_EQ(sources_of(run({"template", "r", c.path()}).out), "v: " + r.values + "\n");
+  }
+}
+
+TEST(CommandResult, WarningsComeBeforeTheOutputAndTheErrorAfterIt) {
+  const auto shown = [](const command_result& r) {
+    std::string all;
+    for (const auto& [descriptor, text] : r.in_order())
+      all += std::to_string(descriptor) + "<" + std::string(text) + ">";
+    return all;
+  };
+  command_result r{"out", "warned\n"};
+  EXPECT_EQ(shown(r), "2<warned\n>1<out>2<>");
+  r.fail("it broke");
+  EXPECT_EQ(shown(r), "2<warned\n>1<out>2<Error: it broke\n>");
+  EXPECT_EQ(r.exit_code, 1);
+  const chart_folder c(files{{"Chart.yaml", chart_of("c")},
+                             {"values.yaml", "a: {b: 1}\n"},
+                             {"templates/t.yaml", "v: {{ required \"set x\" .Values.x }}\n"}});
+  const auto order = [&](words command) {
+    std::string all;
+    const auto r = run(std::move(command));
+    for (const auto& [descriptor, text] : r.in_order())
+      if (!text.empty()) all += std::to_string(descriptor) + std::string(text.substr(0, 12)) + "|";
+    return all;
+  };
+  EXPECT_EQ(order({"lint", c.path()}), "2engine.go:20|1==> Linting |");
+  EXPECT_EQ(order({"lint", c.path(), "--set", "a=1"}), "2coalesce.go:|1==> Linting |");
+  EXPECT_EQ(order({"template", "r", c.path(), "--set", "a.b.c=1,x=1"}),
+            "2coalesce.go:|1---\n# Source|");
+  EXPECT_EQ(order({"lint", c.path(), c.path() + "/none"}),
+            "2engine.go:20|1==> Linting |2Error: 2 cha|");
+}
+
 TEST(TemplateCommand, AChartThatIsThereTwiceImportsValuesOnce) {
   // What the chart y exports, as x asks for it, and what the first of three x makes of it.
   const struct {

@@ -1,7 +1,7 @@
 """live.py WINDLASS HELM_ANSWERS: everything this folder compares with the reference engine, in one run; the `live` test of the chart engine.
 
 Needs Go (or the programs it would build, in ~/.cache/windlass) and charts in $WINDLASS_CHARTS (prepare.py puts them into
-~/.cache/windlass/charts); what is missing is skipped and said. SEED and TEMPLATES change what is generated.
+~/.cache/windlass/charts); what is missing is skipped and said. SEED, TEMPLATES and TREES change what is generated.
 Fails when an output differs, a chart differs, or less than 99 of 100 error texts are equal.
 """
 import glob
@@ -9,10 +9,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import bad_input
 import charts
 import compare
+import trees
 
 HELM_VERSION = "v3.21.4"
 here = os.path.dirname(os.path.abspath(__file__))
@@ -68,6 +70,15 @@ def compare_answers(ours, theirs):
     return failed
 
 
+def compare_trees(ours, program):
+    with tempfile.TemporaryDirectory() as folder:
+        made = trees.make(int(os.environ.get("TREES", "60")), int(seed), folder)
+        counts, differ = charts.compare(ours, program, made)
+    print("\n".join(differ))
+    print(f"{len(made)} generated trees of charts: {sum(counts.values())} of {sum(counts.values()) + len(differ)} equal, {len(differ)} differ", flush=True)
+    return bool(differ)
+
+
 def compare_charts(ours, program):
     folder = os.environ.get("WINDLASS_CHARTS") or os.path.join(cache, "charts")
     found = sorted(os.path.dirname(p) for p in glob.glob(os.path.join(folder, "*", "Chart.yaml")))
@@ -97,6 +108,7 @@ def main():
         bad = compare_answers(answers, theirs)
     if program := helm():
         bad = compare_bad_input(ours, program) or bad
+        bad = compare_trees(ours, program) or bad
         bad = compare_charts(ours, program) or bad
     sys.exit(1 if bad else 0)
 
