@@ -119,7 +119,7 @@ mutate(helm/tenants/plan/tenant_plan.cpp
 mutate(helm/tenants/waves/wave_state.cpp
   [[out.is = judge(before, is_same, noted == wanted, p);]]
   [[out.is = judge(before, is_same, noted == wanted, p);
-  if (!@new_fingerprint@ && !noted.empty()) out.is = standing::kind::ready;]])
+  if (!@new_fingerprint@ && !noted.empty()) out.is = wave_state::kind::ready;]])
 set(fleet fleetwide/plan/rollout_plan.cpp)
 mutate(${fleet} [[} else if (p.wave >= open.waves) {]] [[} else if (p.wave >= open.waves && @fleet_wave@) {]])
 mutate(${fleet} [[(meant > 0 && ready == 0)) {]] [[(meant > 0 && ready == 0 && @fleet_proof@)) {]])
