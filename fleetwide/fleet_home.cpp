@@ -171,8 +171,10 @@ awaitable<k8s::result<k8s::next>> fleet_home::clean_up(fleet_look at) {
   const fleet_object& p = at.object;
   if (!p.meta.has_finalizer(names::cleanup)) co_return k8s::await_change();
   (void)start_deeds(at);
-  const bool waited =
-      on_.loop().wall() - p.meta.deletion_timestamp >= reactor::nanoseconds(patience_for_cleanup);
+  // The deletion has the time of home's clock, which need not be ours.
+  const reactor::wall_time now_at_home =
+      on_.loop().wall() + on_.api().clock_ahead().value_or(reactor::nanoseconds(0));
+  const bool waited = now_at_home - p.meta.deletion_timestamp >= patience_for_cleanup;
   if (!at.plan.is_gone || (at.plan.left_away > 0 && !waited))
     co_return k8s::requeue_after(not_live_retry);
   if (at.plan.left_away > 0)

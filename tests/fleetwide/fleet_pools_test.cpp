@@ -1,6 +1,7 @@
 // FleetPools on a fleet, in virtual time: embedded clusters with nodes, daemons and the API that
 // moves them, a home, and what was said there once.
 #include "k8s/client/client.hpp"
+#include "reactor/http/date.hpp"
 #include "tests/fleetwide/fleet_pools_fixture.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -240,6 +241,10 @@ TEST_F(FleetPoolsOnClusters, AServiceThatEndsInTheMiddleIsGoneOnFromByTheNext) {
 }
 
 TEST_F(FleetPoolsOnClusters, AnObjectThatIsDeletedWaitsTenMinutesForAClusterThatIsDown) {
+  // By home's clock, which is an hour behind the service's.
+  home().after = [this](const k8s::sim::request&, k8s::sim::answer& a) {
+    a.fields.emplace_back("Date", reactor::http::format_date(loop_.wall() - 1h));
+  };
   home().put(fleet_pool(old_image, R"({"maxClusters":10})", R"(,"removal":"Delete")"));
   run([&]() -> awaitable<void> {
     auto w = service(units::mode::act);
@@ -255,6 +260,9 @@ TEST_F(FleetPoolsOnClusters, AnObjectThatIsDeletedWaitsTenMinutesForAClusterThat
     k8s::object_key key{"default", "workers"};
     auto gone = co_await remover.remove(fleetwide::fleet_pools(), std::move(key));
     EXPECT_TRUE(gone);
+    home().edit("fleet.windlass.dev", "fleetpools", "default", "workers", [this](json::object& o) {
+      o["metadata"].as_object()["deletionTimestamp"] = reactor::format_rfc3339(loop_.wall() - 1h);
+    });
     co_await remover.stop();
     co_await loop_.sleep_for(8min);
     EXPECT_EQ(who_asks_for("none"), "c0 c1 c2 c3 c4");
