@@ -1,8 +1,8 @@
 // One planner: each test is a world of one parent, and the rule that it shows.
 #include "compose/rules/planner.hpp"
 
-#include "formats/digest.hpp"
 #include "compose/rules/text_blocks.hpp"
+#include "formats/digest.hpp"
 #include "tests/compose/fake_world.hpp"
 
 #include <gmock/gmock.h>
