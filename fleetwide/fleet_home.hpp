@@ -236,6 +236,8 @@ private:
   void note_lost(fleet_look& at, member& m);
   void add_member(fleet_look& at, const rivals& older, member m, member_part* part);
   static bool is_revision_of(const fleetwide::revision& r, const fleet_object& p);
+  /// Whether that grant lets the object reach anything.
+  bool gives(const fleet_grant& g, const fleet_object& p) const;
   reach reach_of(const fleet_object& p) const;
   rivals older_than(const fleet_object& p) const;
   void ask_brakes(fleet_look& at) const;

@@ -31,11 +31,15 @@ bool fleet_home::reach::has(std::string_view cluster, const k8s::string_map& lab
          });
 }
 
+bool fleet_home::gives(const fleet_grant& g, const fleet_object& p) const {
+  return g.is_for(p.meta.ns.str(), p.kind) && grant_reaches(g, p);
+}
+
 fleet_home::reach fleet_home::reach_of(const fleet_object& p) const {
   if (p.meta.ns.str() == options_.ns) return {.is_all = true};
   reach out;
   grants_.objects().each([&](const fleet_grant& g) {
-    if (g.is_for(p.meta.ns.str(), p.kind) && grant_reaches(g, p)) out.choices.push_back(g.clusters);
+    if (gives(g, p)) out.choices.push_back(g.clusters);
   });
   return out;
 }
@@ -45,10 +49,9 @@ bool fleet_home::is_granted(const fleet_object& p, const k8s::cluster& on) const
 }
 
 bool fleet_home::has_grant(const fleet_object& p) const {
-  bool has = p.meta.ns.str() == options_.ns || !grants_.is_synced();
-  grants_.objects().each([&](const fleet_grant& g) {
-    has = has || (g.is_for(p.meta.ns.str(), p.kind) && grant_reaches(g, p));
-  });
+  if (p.meta.ns.str() == options_.ns || !grants_.is_synced()) return true;
+  bool has = false;
+  grants_.objects().each([&](const fleet_grant& g) { has = has || gives(g, p); });
   return has;
 }
 

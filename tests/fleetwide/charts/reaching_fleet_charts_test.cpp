@@ -161,7 +161,7 @@ TEST_F(ReachingFleetCharts, ARevisionOfOneNamespaceIsNoneOfAnother) {
   });
 }
 
-/// Authors who may have clusters, and name what is not to be had, hold up nobody else's rollout.
+/// Authors with a grant who name what is not to be had delay no other author's rollout.
 TEST_F(ReachingFleetCharts, ThoseThatWaitForTheirValuesKeepNoOtherWaiting) {
   grant_to_team_a();
   home().before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
