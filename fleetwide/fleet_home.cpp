@@ -127,6 +127,14 @@ void fleet_home::look_soon(const k8s::object_key& key) {
   controller_.add_after(key, changes_together);
 }
 
+void fleet_home::set_freshness(const k8s::object_key& of, k8s::freshness how) {
+  if (how == k8s::freshness::close)
+    rolled_out_.insert(of);
+  else
+    rolled_out_.erase(of);
+  on_.set_freshness(rolled_out_.empty() ? k8s::freshness::none : k8s::freshness::close);
+}
+
 void fleet_home::claim_changed(const std::string& claim) {
   each_object([&](const fleet_object& p) {
     if (!concerns(p, claim)) return;
@@ -212,6 +220,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
     std::erase_if(begun_, [&](const auto& b) { return b.first.first == key; });
     written_.erase(key);
     halted_.erase(key);
+    set_freshness(key, k8s::freshness::none);
     forget(key);
     co_return k8s::await_change();
   }
@@ -280,6 +289,9 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
       tell(p, fleet_event::complete, "revision " + std::to_string(s.revision));
     if (at.plan.notes_failure) co_return k8s::await_change();
   }
+  const auto progresses = k8s::find_condition(s.conditions, fleet_condition::progressing);
+  set_freshness(key,
+                progresses && progresses->is_true() ? k8s::freshness::close : k8s::freshness::none);
   const std::size_t left = start_deeds(at);
   keep(at);
   co_await prune(p);

@@ -224,6 +224,9 @@ private:
   awaitable<k8s::result<k8s::next>> pass(k8s::object_key key);
   /// Changes that come together are looked at together.
   void look_soon(const k8s::object_key& key);
+  /// While any object is rolled out, home's word is never older than seconds: a pause, a brake or
+  /// another revision counts although a connection died silently.
+  void set_freshness(const k8s::object_key& of, k8s::freshness how);
   awaitable<k8s::result<k8s::next>> clean_up(fleet_look at);
   awaitable<k8s::result<k8s::next>> say_without_plan(fleet_object p, std::string_view reason,
                                                      std::string why);
@@ -262,6 +265,7 @@ private:
   std::map<place, refused> refused_;
   std::map<k8s::object_key, written> written_;
   std::set<k8s::object_key> halted_;                     // by the last look
+  std::set<k8s::object_key> rolled_out_;                 // now
   std::map<std::string, reactor::steady_time> lost_at_;  // by cluster; of those that are not Live
   std::vector<fleet_object> assumed_;
   bool stopping_ = false;

@@ -49,7 +49,10 @@ home_brake::home_brake(reactor::loop& l, k8s::client& api, units::brake& to, opt
   seen_ = std::make_unique<k8s::informer<brake_view>>(l, api, std::move(of));
   // Before the first list is complete an object that is not there yet may still come.
   seen_->on_change([this](const brake_view*, const brake_view* now) { take(order_in(now)); });
-  if (options_.acts) (void)brake_.set(units::unread_brake("it has not been read yet"));
+  if (!options_.acts) return;
+  (void)brake_.set(units::unread_brake("it has not been read yet"));
+  // A connection that died silently is noticed within seconds.
+  seen_->set_freshness(k8s::freshness::close);
 }
 
 home_brake::~home_brake() = default;

@@ -24,7 +24,7 @@ constexpr std::string_view own_namespace = "default", notes_namespace = "bootc-o
                            helm_records = "sh.helm.release.v1.", outside_suffix = "-outside",
                            values_key = "values.yaml", level_line = "level: ";
 /// Between a look at the fleet and the note that follows from it something may change.
-constexpr reactor::nanoseconds on_its_way = 60s, brake_lands_within = 1s;
+constexpr reactor::nanoseconds on_its_way = 60s, brake_lands_within = 1s, brake_is_heard_late = 20s;
 
 std::map<std::string, std::string> texts_in(const json::object* o) {
   std::map<std::string, std::string> out;
@@ -330,7 +330,8 @@ void chart_invariants::begins(facts_of_cluster& c, const facts_of_object& o, con
   const bool is_fresh = now_() - o.spec_since <= on_its_way || now_() - grants_since_ <= on_its_way;
   if (!is_meant(o, c) && !is_fresh)
     violated(c, o, chooses(o, c) ? "begins without a FleetGrant" : "begins where it is not meant");
-  if (braked_since_ && now_() - *braked_since_ > brake_lands_within)
+  if (braked_since_ &&
+      now_() - *braked_since_ > (is_home_reached_ ? brake_lands_within : brake_is_heard_late))
     violated(c, o, "begins while the brake is on");
   if (o.paused_since && now_() - *o.paused_since > on_its_way)
     violated(c, o, "begins while it is paused");

@@ -50,6 +50,8 @@ public:
   /// Whether the service can reach the cluster: waves need not wait for one that it cannot.
   void reaches(std::size_t cluster) { clusters_[cluster].is_reached = true; }
   void loses(std::size_t cluster) { clusters_[cluster].is_reached = false; }
+  /// The same of home, whose connections may die silently while it is disturbed.
+  void reaches_home(bool is) { is_home_reached_ = is; }
   /// A service starts: what is pending by now is not its doing.
   void saw_start();
   /// It ended in good order, and nothing was in its way.
@@ -158,6 +160,7 @@ private:
   std::function<reactor::steady_time()> now_;
   reactor::steady_time grants_since_{};
   std::optional<reactor::steady_time> braked_since_;
+  bool is_home_reached_ = true;
   std::size_t ages_ = 0;
   bool rests_ = false, by_person_ = false;
 };

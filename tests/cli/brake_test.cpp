@@ -100,6 +100,26 @@ TEST(HomeBrake, FollowsItsObjectWithinASecond) {
   });
 }
 
+TEST(HomeBrake, IsHeardWithinSecondsWhereItsEventWasLostSilently) {
+  brake_at_home at;
+  at.go([&]() -> reactor::awaitable<void> {
+    k8s::client api(at.l, at.to());
+    home_brake follows(at.l, api, at.brake, at.options());
+    follows.start();
+    (void)co_await follows.known(at.l.now() + 5s);
+    co_await at.l.sleep_for(1h);
+    reactor::memory_network& net = reactor::memory_network::of(at.l);
+    net.set_reach("home", reactor::memory_network::reach::blackhole);
+    at.put({{"state", "on"}});
+    co_await at.l.sleep_for(100ms);
+    net.set_reach("home", reactor::memory_network::reach::open);
+    co_await at.l.sleep_for(20s);
+    EXPECT_TRUE(at.brake.order().is_on);
+    co_await follows.stop();
+    co_await api.stop();
+  });
+}
+
 TEST(HomeBrake, KeepsItsLastWordWhileHomeIsAway) {
   brake_at_home at;
   at.put({{"state", "on"}});

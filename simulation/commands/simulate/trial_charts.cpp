@@ -455,6 +455,8 @@ private:
   /// Clusters that were disturbed count again once a service must have noticed that they are back.
   reactor::awaitable<void> watch_reach() {
     for (;;) {
+      if (!is_calm_) home_disturbed_until_ = loop_.now() + heard_again_within;
+      checks_.reaches_home(loop_.now() >= home_disturbed_until_);
       for (std::size_t i = 0; i < places_.size(); ++i)
         is_calm_&& loop_.now() >= disturbed_until_[i] ? checks_.reaches(i) : checks_.loses(i);
       co_await loop_.sleep_for(1s);
@@ -528,6 +530,7 @@ private:
     co_await watch_->cancel_and_join();
     watch_.emplace(loop_);  // a group that was cancelled starts nothing any more
     for (std::size_t i = 0; i < places_.size(); ++i) checks_.reaches(i);
+    checks_.reaches_home(true);
   }
 
   /// What `plan -f` says of an edit begins when it is made; the spec put back puts all back.
@@ -691,6 +694,7 @@ private:
   trial_outcome out_;
   std::shared_ptr<policies::pack_shelf> shelf_ = std::make_shared<policies::pack_shelf>();
   std::vector<reactor::steady_time> disturbed_until_;
+  reactor::steady_time home_disturbed_until_{};
   bool is_calm_ = true, is_dead_ = false, is_tested_ = false, is_restarting_ = false,
        is_braked_ = false, rolls_out_ = false, ends_ = false;
   std::uint64_t crash_at_ = 0;

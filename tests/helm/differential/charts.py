@@ -15,8 +15,8 @@ KUBE_VERSION = "v1.31.0"
 
 def run(command):
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
-    # Warnings come in the order of Go's maps.
-    error = re.sub(rb"(?m)^\w+\.go:\d+: .*\n?", b"", done.stderr) if done.returncode else b""
+    # Before the error come warnings: Helm's in the order of Go's maps, and each with its line of source.
+    error = re.search(rb"(?ms)^Error: .*|\Z", done.stderr).group() if done.returncode else b""
     return done.returncode, done.stdout, error
 
 
