@@ -37,9 +37,10 @@ def one(ours, helm, chart, values):
         return f"{name}: exit codes {a[0]} and {b[0]}: {a[2][:300]!r} and {b[2][:300]!r}"
     x, y = a[1].split(b"\n"), b[1].split(b"\n")
     differing = random_lines(a[1], b[1])
-    if differing is None:
-        return f"{name}: {len(x)} and {len(y)} lines"
     # Once more would not do: an order of two keys turns round in one run of eight (see compare.settled).
+    if differing is None:
+        # Of two charts of one path Helm takes the one that its order of keys has last.
+        return "masked" if any(run([helm] + rest) == a for _ in range(16)) else f"{name}: {len(x)} and {len(y)} lines"
     for _ in range(16):
         differing -= random_lines(b[1], run([helm] + rest)[1]) or set()
         if not differing:
