@@ -8,6 +8,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <boost/json.hpp>
 
@@ -368,6 +369,15 @@ units::plan_row fleet_home::row_of(const fleet_look& at) const {
   return row;
 }
 
+/// What each look has to know first, of many at the same time and while clusters are waited for.
+awaitable<void> fleet_home::prepare_all() {
+  const std::vector<fleet_object> all = objects();
+  std::function<awaitable<void>(std::size_t)> one = [&](std::size_t i) -> awaitable<void> {
+    (void)co_await prepare(all[i]);
+  };
+  co_await reactor::side_by_side(all.size(), std::move(one));
+}
+
 awaitable<std::vector<fleet_look>> fleet_home::look_at_all() {
   const reactor::gate::visit here(overviews_);
   // Who looks once has just come; clusters are not there before home.
@@ -378,6 +388,7 @@ awaitable<std::vector<fleet_look>> fleet_home::look_at_all() {
       return api && !api->is_settled();
     });
   };
+  if (looks_only()) co_await prepare_all();
   while (!stopping_ && on_.loop().now() < patient_until_ && waits_for_clusters())
     co_await on_.loop().sleep_for(look_again_for_clusters);
   std::vector<fleet_look> all;

@@ -233,6 +233,7 @@ private:
   std::vector<fleet_object> objects() const;
   /// The same after the policy was asked, where there is one and a cluster may begin.
   awaitable<fleet_look> look_and_ask(fleet_object p);
+  awaitable<void> prepare_all();
   enum class asking { what_may_begin, what_signals_say };
   awaitable<void> ask_policy(fleet_look& at, asking what);  // borrowed
   awaitable<void> gather(fleet_look& at);                   // borrowed
