@@ -278,8 +278,10 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
   const auto is_known = [&] {
     return !known_[key].is.version.empty() || !known_[key].problem.empty();
   };
-  while (looks_only() && !is_known() && on_.loop().now() < until)
+  // Once for what is asked for: a repository that hangs is not waited for again by each look.
+  while (looks_only() && !is_known() && !known_[key].is_waited_for && on_.loop().now() < until)
     co_await on_.loop().sleep_for(poll);
+  known_[key].is_waited_for = true;
   out.why = too_large(p);
   if (!out.why.empty()) co_return out;
   if (content_wanted(p).image_digest.size() > 1) {

@@ -52,7 +52,8 @@ private:
     std::string signed_by;  // chart_supply::signer()
     std::string problem;    // why it cannot be had
     reactor::steady_time again{};
-    bool is_asked = false;  // it is being fetched
+    bool is_asked = false;       // it is being fetched
+    bool is_waited_for = false;  // by a look, as long as it deserves
   };
   /// For one cluster: what its values come to. They are made again where they are needed, since
   /// there may be as many as clusters.

@@ -9,10 +9,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <type_traits>
 
 namespace helm::sources {
@@ -63,10 +67,36 @@ bool has_program(gpgme_ctx_t c) {
   return one && one->file_name && ::access(one->file_name, X_OK) == 0;
 }
 
+/// Ends what GnuPG does for a context once that took too long. Again and again: what begins later
+/// does not know that it was ended.
+class time_limit {
+public:
+  time_limit(gpgme_ctx_t c, std::chrono::milliseconds longest)
+      : watch_([this, c, longest](std::stop_token over) {
+          std::unique_lock lock(mutex_);
+          wake_.wait_for(lock, over, longest, [] { return false; });
+          while (!over.stop_requested()) {
+            is_over_ = true;
+            (void)gpgme_cancel_async(c);
+            wake_.wait_for(lock, over, between_ends, [] { return false; });
+          }
+        }) {}
+  bool is_over() const noexcept { return is_over_; }
+
+private:
+  static constexpr std::chrono::milliseconds between_ends{1};
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::atomic<bool> is_over_ = false;
+  std::jthread watch_;  // goes first
+};
+
 /// GnuPG with these keys and no others.
 class key_ring {
 public:
-  static outcome<std::unique_ptr<key_ring>> open(std::string_view bytes) {
+  static outcome<std::unique_ptr<key_ring>> open(
+      std::string_view bytes,
+      std::chrono::milliseconds longest = std::chrono::milliseconds::max()) {
     // Required before any other call; it also notices a library that does not fit the header.
     static const char* const version = gpgme_check_version(GPGME_VERSION);
     if (!version) return problem{"the installed GPGME library is too old"};
@@ -83,9 +113,10 @@ public:
                                            out->folder_.path().c_str()))
       return openpgp(e);
     gpgme_set_offline(c, 1);
+    if (longest != std::chrono::milliseconds::max()) out->limit_.emplace(c, longest);
     if (!bytes.empty()) {
       auto keys = data_of(bytes);
-      if (auto e = gpgme_op_import(c, keys.get())) return openpgp(e);
+      if (auto e = gpgme_op_import(c, keys.get())) return out->reason(e);
       const auto* read = gpgme_op_import_result(c);
       if (!read || read->considered == 0) return openpgp("the keyring has no key");
     }
@@ -93,11 +124,16 @@ public:
   }
 
   gpgme_ctx_t context() const { return context_.get(); }
+  problem reason(gpgme_error_t e) const {
+    return limit_ && limit_->is_over() ? problem{"GnuPG takes too long for these keys"}
+                                       : openpgp(e);
+  }
 
 private:
   key_ring() = default;
   reactor::private_folder folder_{"gpg"};  // goes last
   owned<gpgme_ctx_t> context_;
+  std::optional<time_limit> limit_;
 };
 
 std::vector<std::string> identities_of(gpgme_key_t key) {
@@ -164,13 +200,14 @@ outcome<std::string> load_keyring(const std::string& path) {
   return *std::move(bytes);
 }
 
-outcome<signed_message> check_signature(std::string_view block, std::string_view keys) {
-  auto ring = key_ring::open(keys);
+outcome<signed_message> check_signature(std::string_view block, std::string_view keys,
+                                        std::chrono::milliseconds longest) {
+  auto ring = key_ring::open(keys, longest);
   if (!ring) return ring.error();
   gpgme_ctx_t c = (*ring)->context();
   auto in = data_of(block), plain = empty_data();
   if (auto e = gpgme_op_verify(c, in.get(), nullptr, plain.get()))
-    return problem{"failed to decode signature: " + openpgp(e).text};
+    return problem{"failed to decode signature: " + (*ring)->reason(e).text};
   const auto* verified = gpgme_op_verify_result(c);
   if (!verified || !verified->signatures) return openpgp("no signature found");
   auto* s = verified->signatures;
@@ -178,7 +215,7 @@ outcome<signed_message> check_signature(std::string_view block, std::string_view
   if (gpgme_err_code(s->status) != GPG_ERR_NO_ERROR) return refusal(s);
   const std::string signing_key = s->fpr ? s->fpr : "";
   gpgme_key_t k = nullptr;
-  if (auto e = gpgme_get_key(c, signing_key.c_str(), &k, 0)) return openpgp(e);
+  if (auto e = gpgme_get_key(c, signing_key.c_str(), &k, 0)) return (*ring)->reason(e);
   owned<gpgme_key_t> key(k);
   if (k->revoked || k->expired || k->disabled || k->invalid)
     return openpgp("signature made by a key that is no longer valid");

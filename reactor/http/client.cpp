@@ -93,7 +93,10 @@ public:
       }
       if (step->what != wire_parser::event::need_more) continue;
       auto n = fill();
-      if (!n) co_return n.error();
+      if (!n) {
+        co_await loop_slice::yield();
+        co_return failed(n.error());
+      }
       if (*n) continue;
       auto readable = co_await connection_->w.stream().wait_readable();
       if (!readable) co_return named(readable.error());
@@ -108,6 +111,11 @@ public:
     loop_slice::spend();
     for (;;) {
       if (auto got = try_read()) co_return std::move(*got);
+      if (broken_) {
+        // Thousands may break at one moment, and closing takes time: what needs less goes first.
+        co_await loop_slice::yield();
+        co_return failed(*std::exchange(broken_, nullptr));
+      }
       if (pause > nanoseconds::zero()) {
         connection_->w.stream().expire_at(after(pause + idle));
         if (co_await rest(std::exchange(pause, {})) == woken::by_call)
@@ -160,8 +168,8 @@ private:
         return std::string_view();
       }
       auto n = fill();
-      if (!n) return n.error();
-      if (!*n) return std::nullopt;
+      if (!n) broken_ = std::make_unique<fault>(n.error());
+      if (!n || !*n) return std::nullopt;
     }
   }
   awaitable<woken> rest(nanoseconds pause) {
@@ -178,21 +186,19 @@ private:
     return why.code == errc::timed_out ? named(why) : failed(why);
   }
 
-  /// True when there is something new to look at.
+  /// True when there is something new to look at. After a fault the exchange has failed().
   result<bool> fill() {
     auto n = connection_->w.try_fill();
-    if (!n) return failed(n.error());
+    if (!n) return n.error();
     if (!*n) return false;
     if (**n > 0) {
       last_byte_ = pool_->owner().now();
       return true;
     }
     auto complete = parser_->end_of_stream();
-    if (!complete) return failed(complete.error());
-    if (!*complete) {
-      return failed(
-          make_fault(errc::closed, {}, "the server ended the connection without an answer"));
-    }
+    if (!complete) return complete.error();
+    if (!*complete)
+      return make_fault(errc::closed, {}, "the server ended the connection without an answer");
     return true;
   }
 
@@ -233,6 +239,7 @@ private:
   wire_parser::body body_;
   unsigned interim_ = 0;
   response_head head_;
+  std::unique_ptr<fault> broken_;  // what read() is about to say
   std::unique_ptr<fault> failed_;
   steady_time last_byte_{};
   waiters* lull_ = nullptr;  // where a read() rests

@@ -131,6 +131,9 @@ public:
                            "the server's name cannot be asked for or looked up in a certificate");
     }
     for (;;) {
+      // Half a millisecond of the thread each time, and after a network was away hundreds of peers
+      // answer at once: what needs less goes first.
+      if (SSL_is_server(ssl_.get()) == 0) co_await loop_slice::yield();
       ERR_clear_error();
       const int status = SSL_do_handshake(ssl_.get());
       const int error = status == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), status);

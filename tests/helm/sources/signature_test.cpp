@@ -14,6 +14,7 @@ namespace helm::sources {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::StartsWith;
 
 // Signed by `helm package --sign` with a key made for this test.
@@ -94,6 +95,14 @@ TEST_F(Signature, TakesKeysBinaryAndArmoredAndNamesWhatHasNone) {
             "openpgp: signature made by unknown entity");
   EXPECT_EQ(check_signer("sub-0.1.0.tgz", sum, signed_text, "no key at all").error().text,
             "openpgp: the keyring has no key");
+}
+
+TEST_F(Signature, IsGivenUpWhenGnuPGTakesTooLong) {
+  const auto keys = load_keyring(keyring);
+  ASSERT_TRUE(keys);
+  const auto by = check_signature(prov, *keys, std::chrono::milliseconds(0));
+  ASSERT_FALSE(by);
+  EXPECT_THAT(by.error().text, HasSubstr("GnuPG takes too long for these keys"));
 }
 
 TEST_F(Signature, NeedsABlock) {
