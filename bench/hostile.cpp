@@ -214,6 +214,7 @@ boost::json::object measure_hostile() {
   o["tenants"] = hostile::count_of(stranger_kind::tenant);
   o["members"] = hostile::count_of(stranger_kind::member);
   o["registries"] = hostile::count_of(stranger_kind::registry);
+  o["fleet_authors"] = hostile::count_of(stranger_kind::fleet_author);
   const auto of_loop = [](const reading& r) { return !is_pack(r); };
   const std::vector<std::size_t> by_stall = largest(all.readings, shown, stall, of_loop);
   const reading* const most = by_stall.empty() ? nullptr : &all.readings.at(by_stall.front());

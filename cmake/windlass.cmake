@@ -65,7 +65,7 @@ endfunction()
 
 # windlass_live(<name> COMMAND … TIMEOUT seconds [NO_CLUSTER | OWN_CLUSTER | TWO_CLUSTERS]): a test of `./dev live`, beside the API
 # server that tests/live/run starts for all, or beside two, one of its own, none. Two run at a time, and of those that share a
-# server, which see each other's objects, one; what may take longest begins first. 77: skipped.
+# server, which see each other's objects, one; those with one of their own come last, one by one. 77: skipped.
 function(windlass_live name)
   cmake_parse_arguments(arg "NO_CLUSTER;OWN_CLUSTER;TWO_CLUSTERS" "TIMEOUT" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${arg_COMMAND})

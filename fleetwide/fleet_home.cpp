@@ -254,7 +254,7 @@ awaitable<k8s::result<k8s::next>> fleet_home::pass(k8s::object_key key) {
     if (!said) co_return said.error();
     co_return k8s::requeue_after(unknown_retry);
   }
-  const bool is_kept = p.status.digest == at.world.wanted && content_of(at.world.wanted, p);
+  const bool is_kept = p.status.digest == at.world.wanted && find_revision(at.world.wanted, p);
   if (!is_kept && has_grant(p)) {
     auto made = co_await make_revision(at);
     if (!made) co_return made.error();
@@ -373,6 +373,7 @@ units::plan_row fleet_home::row_of(const fleet_look& at) const {
 awaitable<void> fleet_home::prepare_all() {
   const std::vector<fleet_object> all = objects();
   std::function<awaitable<void>(std::size_t)> one = [&](std::size_t i) -> awaitable<void> {
+    co_await load_current(all[i]);
     (void)co_await prepare(all[i]);
   };
   co_await reactor::side_by_side(all.size(), std::move(one));

@@ -5,6 +5,7 @@
 #include "fleetwide/kinds/fleet_grant.hpp"
 #include "fleetwide/kinds/fleet_object.hpp"
 #include "fleetwide/kinds/revision.hpp"
+#include "fleetwide/large_contents.hpp"
 #include "fleetwide/plan/member_sight.hpp"
 #include "fleetwide/plan/rollout_plan.hpp"
 #include "k8s/fleet/engagement.hpp"
@@ -13,6 +14,7 @@
 #include "reactor/gate.hpp"
 #include "reactor/task_group.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -106,8 +108,10 @@ public:
   void assume(std::vector<fleet_object> objects) { assumed_ = std::move(objects); }
   /// All of them by their keys, once the clusters were waited for as long as they deserve.
   awaitable<std::vector<fleet_look>> look_at_all();
-  /// The content of a revision that is kept; null: it is not.
+  /// The content of a revision; null: there is none, or it is large and was not loaded.
   const revision_content* content_of(const std::string& digest, const fleet_object& p) const;
+  /// Loads what is large of its revisions of these digests, so that content_of() has it.
+  awaitable<void> load(fleet_object p, std::vector<std::string> digests);
   /// What objects claim by that name changed on a cluster.
   void claim_changed(const std::string& claim);
 
@@ -164,6 +168,11 @@ protected:
   virtual bool grant_reaches(const fleet_grant&, const fleet_object&) const { return true; }
 
   // -- what all do alike
+
+  /// Null: there is none of that digest.
+  const fleetwide::revision* find_revision(const std::string& digest, const fleet_object& p) const;
+  /// Loads its revisions that are in force and proven.
+  awaitable<void> load_current(fleet_object p);
 
   void start();
   /// Gives way between clusters.
@@ -239,6 +248,9 @@ private:
   awaitable<void> gather(fleet_look& at);                   // borrowed
   void note_lost(fleet_look& at, member& m);
   void add_member(fleet_look& at, const rivals& older, member m, member_part* part);
+  large_contents& large_of(const fleet_object& p) const {
+    return large_[p.meta.ns.str() == options_.ns ? 0 : 1];
+  }
   static bool is_revision_of(const fleetwide::revision& r, const fleet_object& p);
   /// Whether that grant lets the object reach anything.
   bool gives(const fleet_grant& g, const fleet_object& p) const;
@@ -261,6 +273,7 @@ private:
   words words_;
   k8s::informer<fleet_grant> grants_;
   k8s::informer<fleetwide::revision> revisions_;
+  mutable std::array<large_contents, 2> large_;  // of our namespace, and of the others
   std::unique_ptr<units::row_figures> figures_;
   std::map<place, under_way> begun_;
   std::map<place, refused> refused_;

@@ -87,12 +87,36 @@ bool fleet_home::is_revision_of(const fleetwide::revision& r, const fleet_object
   return r.is_as_named && r.meta.labels.get(names::revision_of) == p.meta.uid.text();
 }
 
-const revision_content* fleet_home::content_of(const std::string& digest,
-                                               const fleet_object& p) const {
+const fleetwide::revision* fleet_home::find_revision(const std::string& digest,
+                                                     const fleet_object& p) const {
   if (digest.empty()) return nullptr;
   const fleetwide::revision* r =
       revisions_.find({p.meta.ns.str(), revision_name(p.meta.name.str(), digest)});
-  return r && is_revision_of(*r, p) ? &r->content : nullptr;
+  return r && is_revision_of(*r, p) ? r : nullptr;
+}
+
+const revision_content* fleet_home::content_of(const std::string& digest,
+                                               const fleet_object& p) const {
+  const fleetwide::revision* r = find_revision(digest, p);
+  if (!r || r->is_whole) return r ? &r->content : nullptr;
+  return large_of(p).find(digest);
+}
+
+awaitable<void> fleet_home::load_current(fleet_object p) {
+  std::vector<std::string> digests{p.status.digest, p.status.proven_digest};
+  co_await load(std::move(p), std::move(digests));
+}
+
+awaitable<void> fleet_home::load(fleet_object p, std::vector<std::string> digests) {
+  for (const std::string& digest : digests) {
+    if (!find_revision(digest, p) || content_of(digest, p)) continue;
+    k8s::object_key key{p.meta.ns.str(), revision_name(p.meta.name.str(), digest)};
+    auto got = co_await on_.api().get(controller_revisions(), std::move(key));
+    if (!got) continue;
+    revision_content is = fleetwide::content_of(*got);
+    if (is.template_json.size() > most_revision_bytes || is.digest() != digest) continue;
+    large_of(p).put(digest, std::move(is));
+  }
 }
 
 void fleet_home::add_member(fleet_look& at, const rivals& older, member m, member_part* part) {
@@ -189,13 +213,14 @@ void fleet_home::note_lost(fleet_look& at, member& m) {
 }
 
 awaitable<fleet_look> fleet_home::look(fleet_object p) {
+  co_await load_current(p);
   fleet_look at;
   at.object = p;
   at.wanted = content_wanted(p);
   rollout_world& w = at.world;
   w.wanted = at.wanted.digest();
   at.number = p.status.digest == w.wanted ? p.status.revision : p.status.revision + 1;
-  w.proven = content_of(p.status.proven_digest, p) ? p.status.proven_digest : std::string();
+  w.proven = find_revision(p.status.proven_digest, p) ? p.status.proven_digest : std::string();
   const bool asked_again = p.meta.annotations.get(names::retry) != p.status.retried;
   const k8s::condition* halted = k8s::find_condition(p.status.conditions, fleet_condition::halted);
   if (halted && halted->is_true() && p.status.digest == w.wanted && !asked_again)
@@ -216,6 +241,7 @@ awaitable<fleet_look> fleet_home::look(fleet_object p) {
 }
 
 awaitable<fleet_look> fleet_home::look_and_ask(fleet_object p) {
+  co_await load_current(p);
   not_known missing = co_await prepare(p);
   fleet_look at = co_await look(p);
   at.unknown = std::move(missing.why);

@@ -232,7 +232,10 @@ revision_content chart_home::content_wanted(const fleet_object& p) const {
       is.digest = held.digest;
     }
   }
-  return revision_of(p, texts_of(p, source::config_maps), secrets, is);
+  // What has too much gets no revision, so nothing is made of it either.
+  const object_texts texts =
+      too_large(p).empty() ? texts_of(p, source::config_maps) : object_texts();
+  return revision_of(p, texts, secrets, is);
 }
 
 void chart_home::forget(const k8s::object_key& key) {
@@ -257,6 +260,9 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
     out.why = "spec.dependsOn: " + cycle + " is a cycle";
     co_return out;
   }
+  for (const std::string& name : p.chart.depends_on)
+    if (const fleet_object* other = find_object({p.meta.ns.str(), name}))
+      co_await load_current(*other);
   const k8s::object_key key = p.meta.key();
   sources_.want(key, objects_of(p));
   const reactor::steady_time until =
@@ -284,7 +290,14 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
   known_[key].is_waited_for = true;
   out.why = too_large(p);
   if (!out.why.empty()) co_return out;
-  if (content_wanted(p).image_digest.size() > 1) {
+  const revision_content wanted = content_wanted(p);
+  if (wanted.template_json.size() > most_revision_bytes) {
+    out.why = "spec and the texts of its ConfigMaps have " +
+              std::to_string(wanted.template_json.size()) + " bytes as JSON, " +
+              std::to_string(most_revision_bytes) + " are allowed";
+    co_return out;
+  }
+  if (wanted.image_digest.size() > 1) {
     if (p.chart.by_policy) co_await ask_values(p);
     co_return out;
   }
@@ -607,6 +620,14 @@ bool chart_home::asks_for(const chart_order& o, const std::string& cluster) {
   return begun < p->rollout.max_clusters.up(meant(*p));
 }
 
+awaitable<void> chart_home::load_and_doubt(fleet_object p, std::string digest,
+                                           std::string cluster) {
+  std::vector<std::string> one{digest};
+  co_await load(p, std::move(one));
+  chart_members* part = charts_on(cluster);
+  if (part && content_of(digest, p)) doubt(*part, p.claim);
+}
+
 void chart_home::doubt(chart_members& on, const std::string& claim) {
   if (looks_only()) return;
   each_object([&](const fleet_object& p) {
@@ -616,6 +637,9 @@ void chart_home::doubt(chart_members& on, const std::string& claim) {
     const chart_members::seen seen = on.look(p);
     if (seen.is_ordered || !seen.is_noted_for(p)) return;
     const revision_content* c = content_of(seen.note->digest, p);
+    if (!c && find_revision(seen.note->digest, p))
+      fetches_.start("revision of FleetChart " + p.meta.key().text(),
+                     load_and_doubt(p, seen.note->digest, on.on().on().name()));
     if (!c) return;
     chart_order o = order_for(p, *c, seen.note->digest, seen.note->revision, on.on().on().name());
     if (o.wanted.fingerprint == seen.note->content) on.order(std::move(o));

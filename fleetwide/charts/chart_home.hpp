@@ -94,6 +94,7 @@ private:
   bool may_fetch(const std::string& ns) const;
   awaitable<void> fetch(fleet_object p, std::string asked, std::string keys);
   awaitable<void> ask_values(fleet_object p);
+  awaitable<void> load_and_doubt(fleet_object p, std::string digest, std::string cluster);
   const chart_content& content(const revision_content& c, const std::string& digest) const;
   cluster_values values_for(const fleet_object& p, const revision_content& c,
                             const std::string& digest, const std::string& cluster);

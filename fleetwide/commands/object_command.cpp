@@ -57,7 +57,15 @@ public:
     std::erase_if(all, [&](const fleet_look& at) { return !is_meant(at); });
     const auto selector = k8s::label_selector::parse(std::string_view(arguments_.list.selector));
     if (!selector) co_return complain("--selector: " + selector.error(), wrong_usage);
-    for (fleet_look& at : all) keep_chosen(at, *selector);
+    for (fleet_look& at : all) {
+      keep_chosen(at, *selector);
+      std::vector<std::string> digests;
+      for (const fleetwide::revision_record& r : at.object.status.history)
+        digests.push_back(r.digest);
+      for (const fleetwide::member& m : at.world.members)
+        if (std::ranges::find(digests, m.digest) == digests.end()) digests.push_back(m.digest);
+      co_await home->load(at.object, std::move(digests));
+    }
     if (all.empty() && !arguments_.name.empty())
       co_return complain("home has no " + std::string(kind_.kind) + " \"" + arguments_.name + "\"");
     co_return co_await show(all);

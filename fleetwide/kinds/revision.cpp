@@ -3,6 +3,7 @@
 #include "bootc/kinds/names.hpp"
 #include "fleetwide/kinds/names.hpp"
 #include "formats/digest.hpp"
+#include "formats/json/member.hpp"
 #include "k8s/client/wire.hpp"
 
 #include <boost/json.hpp>
@@ -16,6 +17,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t digest_digits = 16;
+/// There may be twenty thousand revisions, and what is asked for now is in a few of them.
+constexpr std::size_t kept_with_others = 2'048;
 constexpr std::int64_t most_number = 1'000'000'000'000;  // others may write any
 
 /// With the members of objects in their order.
@@ -65,7 +68,22 @@ revision revision::parse(k8s::wire_value object) {
   out.content.template_json = made.present() ? made.json() : "{}";
   out.content.ref = ref.text();
   out.content.image_digest = image.text();
-  out.is_as_named = out.meta.name.str().ends_with("-" + out.content.digest());
+  out.is_as_named = out.content.template_json.size() <= most_revision_bytes &&
+                    out.meta.name.str().ends_with("-" + out.content.digest());
+  out.is_whole = out.content.template_json.size() <= kept_with_others;
+  if (!out.is_whole) std::string().swap(out.content.template_json);
+  return out;
+}
+
+revision_content content_of(const json::object& controller_revision) {
+  revision_content out;
+  const json::value* data = controller_revision.if_contains("data");
+  const json::object none;
+  const json::object& is = data && data->is_object() ? data->get_object() : none;
+  const json::value* made = is.if_contains("template");
+  out.template_json = made ? json::serialize(*made) : "{}";
+  out.ref = formats::text_member(is, "ref");
+  out.image_digest = formats::text_member(is, "imageDigest");
   return out;
 }
 

@@ -28,17 +28,24 @@ struct revision_content {
   friend bool operator==(const revision_content&, const revision_content&) = default;
 };
 
+/// No revision is larger: what others write below our label is not read further.
+inline constexpr std::size_t most_revision_bytes = 1'048'576;
+
 /// A ControllerRevision of ours.
 struct revision {
   k8s::object_meta meta;
   std::int64_t number = 0;
-  revision_content content;
+  revision_content content;  // without template_json unless is_whole
+  bool is_whole = true;      // false: too large to be kept with all the others
   bool is_as_named = false;  // its name ends in the digest of its content
 
   static revision parse(k8s::wire_value object);
   std::size_t heap_bytes() const noexcept;
   friend bool operator==(const revision&, const revision&) = default;
 };
+
+/// The content of one that the server gave.
+revision_content content_of(const boost::json::object& controller_revision);
 
 /// Whose revision it is, at home.
 struct revision_owner {

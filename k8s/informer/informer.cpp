@@ -162,6 +162,8 @@ step informer_base::fail(const fault& why) {
 }
 
 awaitable<void> informer_base::run() {
+  // Handlers are called after start() has returned: who calls it may still be in a constructor.
+  co_await loop_.yield();
   std::optional<step> next = watch_.first();
   while (next) {
     if (next->delay > nanoseconds{}) co_await loop_.sleep_for(next->delay);

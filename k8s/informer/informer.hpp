@@ -73,7 +73,7 @@ public:
   informer_base(const informer_base&) = delete;
   informer_base& operator=(const informer_base&) = delete;
 
-  /// Once. Handlers and indices are set before.
+  /// Once. Handlers and indices are set before, and none is called before it has returned.
   void start();
   /// Ends within one turn of the loop; the store keeps what it has. Idempotent.
   awaitable<void> stop();

@@ -1,5 +1,5 @@
 // The service as it is shipped, with each feature on, within the memory that deploy/chart gives it,
-// and one stranger at work: in a namespace, on a member, in a repository, in a chart. Real
+// and one stranger at work: in a namespace, on a member, in a repository, in a chart, at home. Real
 // processes on loopback, so this takes some minutes.
 #include "bench/hostile/siege/besieged.hpp"
 #include "bench/hostile/siege/strangers.hpp"
@@ -58,6 +58,9 @@ TEST(Sieges, ByRepositories) {
 }
 TEST(Sieges, ByChartsThatGoToTheirLimits) {
   undergo(stranger_kind::chart, "charts of the shipped service");
+}
+TEST(Sieges, ByAuthorsOfFleetCharts) {
+  undergo(stranger_kind::fleet_author, "authors of FleetCharts beside the shipped service");
 }
 
 /// The limit that is tried is the one of the chart.

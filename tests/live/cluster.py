@@ -101,10 +101,11 @@ def run(s):
     total = {"clusters": 2, "rolled": 0, "requests": 0, "forbidden": 0, "renewed": 0, "steps": 0}
     s.home.apply()
     look, do, roll, let_go = BLOCKS
+    there = s.members[0].kubectl("get", "namespaces", "-o", "name")
     shown = s.shell(look)
     if "would be" not in shown.lower() or "first kubeconfig Secret" not in shown:
         raise RuntimeError(f"the preview says\n{shown}")
-    if "bootc-operator" in s.members[0].kubectl("get", "namespaces"):
+    if s.members[0].kubectl("get", "namespaces", "-o", "name") != there:
         raise RuntimeError("the preview wrote")
     s.shell(do)
     s.windlass("cluster add embedded --labels env=prod --image registry.example.com/windlass:0.2.0 --yes")

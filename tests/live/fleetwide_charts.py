@@ -334,6 +334,8 @@ def main():
             for m in s.members:
                 m.kubectl("delete", "namespace", APPS, "--ignore-not-found", "--wait=false")
                 m.kubectl("delete", "configmap", "windlass-fleet", "-n", "bootc-operator", "--ignore-not-found")
+                # cert-manager's chart keeps them; the next test installs it as another release.
+                m.kubectl("delete", "crd", "-l", "app.kubernetes.io/name=cert-manager", "--ignore-not-found", "--wait=false")
     print(json.dumps(total))
 
 

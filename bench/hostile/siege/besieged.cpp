@@ -4,6 +4,7 @@
 #include "bench/fleet/kept_port.hpp"
 #include "bench/fleet/served_fleet.hpp"
 #include "bench/hostile/server_host.hpp"
+#include "bench/hostile/siege/fleet_authors.hpp"
 #include "bench/hostile/siege/strangers.hpp"
 #include "bench/measure.hpp"
 #include "bench/quiet_server.hpp"
@@ -98,6 +99,11 @@ int run_surroundings(std::size_t stranger) {
   if (!front.start() || !other.start() || !oci.start()) return 1;
   surroundings all{home,       good, theirs, repository, registry, front.url("/charts") + "/charts",
                    other.url()};
+  for (const char* ns : {"fleet", "bootc-operator"}) {
+    json::object o{{"apiVersion", "v1"}, {"kind", "Namespace"}};
+    o["metadata"] = json::object{{"name", ns}};
+    home.put(std::move(o));
+  }
   furnish(all);
   bench::furnish(home, 0);
   bench::furnish(good, 1);
@@ -111,11 +117,6 @@ int run_surroundings(std::size_t stranger) {
     a.status = 404;
     return a;
   };
-  for (const char* ns : {"fleet", "bootc-operator"}) {
-    json::object o{{"apiVersion", "v1"}, {"kind", "Namespace"}};
-    o["metadata"] = json::object{{"name", ns}};
-    home.put(std::move(o));
-  }
   put_kubeconfig(home, "good", front.url("/good"));
   put_kubeconfig(home, "theirs", front.url("/theirs"));
   attacker.begin(all);
@@ -128,7 +129,7 @@ int run_surroundings(std::size_t stranger) {
     if (r.path != told) return std::nullopt;
     k8s::sim::answer a;
     a.body = json::serialize(json::object{{"damage", damage_to(all, shown)},
-                                          {"ready", is_ready(good)},
+                                          {"ready", is_ready(good) && is_own_chart_ready(home)},
                                           {"asked", asked},
                                           {"authority", authority().certificate_pem}});
     return a;
@@ -251,7 +252,8 @@ private:
                                            "--namespace",
                                            "fleet",
                                            "--apis",
-                                           "bootc,releases,compose,tenants,kryptondeployments",
+                                           "bootc,releases,compose,tenants,kryptondeployments,"
+                                           "fleetpools,fleetcharts",
                                            "--leader-elect",
                                            "--tenant-drift",
                                            "heal",
@@ -307,8 +309,9 @@ private:
         for (const json::value& c : all->get_array())
           is_live = is_live || (c.at("name") == "good" && c.at("state") == "Live");
     }
-    const bool has_chart =
-        attacker_.holds == stranger_kind::tenant || attacker_.holds == stranger_kind::member;
+    const bool has_chart = attacker_.holds == stranger_kind::tenant ||
+                           attacker_.holds == stranger_kind::member ||
+                           attacker_.holds == stranger_kind::fleet_author;
     if (!is_live || (!has_chart && !attacker_.is_oci)) co_return is_live;
     const json::object said = co_await ask(home_, told);
     // A registry that was never asked tried nothing.

@@ -2,6 +2,7 @@
 #include "bench/hostile/siege/strangers.hpp"
 
 #include "bench/hostile/charts.hpp"
+#include "bench/hostile/siege/fleet_authors.hpp"
 #include "bench/tenants/offer.hpp"
 #include "formats/base64.hpp"
 #include "formats/gzip.hpp"
@@ -571,6 +572,7 @@ const std::vector<stranger>& strangers() {
     add_registries(out);
     add_oci_registries(out);
     add_charts(out);
+    add_fleet_authors(out);
     return out;
   }();
   return all;
@@ -581,6 +583,7 @@ std::size_t count_of(stranger_kind k) {
 }
 
 void furnish(surroundings& all) {
+  furnish_fleet_objects(all);
   for (k8s::sim::api_server* of : {&all.good, &all.theirs}) {
     put_namespace(*of, "theirs");
     put_namespace(*of, "other-team");
@@ -601,6 +604,10 @@ std::string damage_to(const surroundings& all, const std::vector<std::string>& s
     if ((ns == "kube-system" || ns == "default") && name != "victim")
       say(ns + "/" + name + " was made");
   }
+  for (const char* ns : {"other-team", "fleet"})
+    for (const json::object& o : all.good.list("", "secrets"))
+      if (o.at("metadata").at("namespace") == json::string(ns))
+        say(std::string("a release was made in ") + ns);
   for (const std::string& credential : seen_elsewhere) say("another host was shown " + credential);
   return out;
 }

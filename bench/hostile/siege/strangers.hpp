@@ -21,8 +21,8 @@ struct surroundings {
 };
 
 /// What a stranger holds: objects in a namespace of the good member, a whole member, the
-/// repository, or a chart or index in it.
-enum class stranger_kind { tenant, member, registry, chart };
+/// repository, a chart or index in it, or a namespace of home that has a FleetGrant.
+enum class stranger_kind { tenant, member, registry, chart, fleet_author };
 
 struct stranger {
   std::string name;  // "an index that is never sent"

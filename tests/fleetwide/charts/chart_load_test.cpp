@@ -29,6 +29,38 @@ TEST_F(FleetChartsOnClusters, ARestartSaysNothingBeforeItHasReadTheValues) {
   });
 }
 
+TEST_F(FleetChartsOnClusters, ARevisionTooLargeToBeKeptIsReadWhereItIsNeeded) {
+  const std::string large =
+      R"(,"drift":"Repair","values":{"padding":")" + std::string(5'000, 'x') + R"("})";
+  home().put(fleet_chart("1.0.0", rings_and_back, large));
+  std::vector<json::object> kept;
+  run([&]() -> awaitable<void> {
+    co_await serve(20min);
+    ask_for("2.0.0");
+    co_await serve(30min);
+    EXPECT_EQ(who_has("1.0.0 info"), "c0 c1 c2 c3 c4 c5") << "the proven one was written again";
+    EXPECT_EQ(said("Halted").substr(0, 13), "True Returned") << said("Halted");
+    auto w = service(units::mode::act);
+    co_await w->start();
+    co_await loop_.sleep_for(1min);
+    api("c5").erase("", "configmaps", "apps", "app");
+    co_await loop_.sleep_for(1min);
+    EXPECT_EQ(on("c5"), "1.0.0 info") << "of what is in force and of what is proven";
+    co_await w->stop();
+    kept = home().list("apps", "controllerrevisions");
+  });
+  ASSERT_EQ(kept.size(), 2u);
+  for (const json::object& o : kept) {
+    const auto view = k8s::parse_view<revision>(json::serialize(o));
+    ASSERT_TRUE(view);
+    EXPECT_TRUE(view->is_as_named);
+    EXPECT_FALSE(view->is_whole);
+    EXPECT_EQ(view->content.template_json, "");
+    EXPECT_EQ(revision_name("app", content_of(o).digest()),
+              std::string(o.at("metadata").at("name").as_string()));
+  }
+}
+
 TEST_F(FleetChartsOnClusters, AStatusThatAnotherWriterChangedFirstIsWrittenLaterWithoutAFailure) {
   home().put(fleet_chart("1.0.0", R"({"maxClusters":"100%"})"));
   int refused = 0;

@@ -30,6 +30,15 @@ TEST_F(InformerTest, ListsThenWatchesFromTheListsVersion) {
   EXPECT_TRUE(pods->is_synced());
 }
 
+TEST_F(InformerTest, BeginsNothingBeforeItsStartHasReturned) {
+  server.on("GET", list_path, list_of(10, {}));
+  server.on("GET", watch_path, watch_saying({}));
+  begin(pod_options());
+  EXPECT_EQ(pods->counters().lists, 0u) << "who starts it may still be in a constructor";
+  run_for(1s);
+  EXPECT_EQ(pods->counters().lists, 1u);
+}
+
 TEST_F(InformerTest, ReadsEveryPageOfAList) {
   server.on("GET", list_path, list_of(10, {pod_at("a", 1)}, "t1"));
   server.on("GET", list_path, list_of(10, {pod_at("b", 2)}, "t2"));
