@@ -399,6 +399,7 @@ const std::map<std::string, std::vector<written_figure>>& rows_by_hand() {
         {"32", "fleetwide/kinds/chart_spec.hpp", "most_sources = 32"},
         {"32", "fleetwide/kinds/chart_spec.hpp", "most_dependencies = 32"},
         {"128", "fleetwide/charts/needs.hpp", "most_needed_looks = 128"},
+        {"1 MiB", "fleetwide/kinds/revision.hpp", "most_revision_bytes = 1'048'576"},
         {"2", "fleetwide/charts/chart_home.cpp", "most_fetches_of_others = 2"}}},
       {"Releases at home; pools of a cluster that follow them; answers about them that are kept",
        {{"2,000", "releases/home_releases.cpp", "most_releases = 2'000"},
