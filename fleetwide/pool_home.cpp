@@ -50,9 +50,9 @@ revision_content pool_home::content_wanted(const fleet_object& p) const {
   revision_content c;
   c.template_json = p.template_json;
   c.ref = p.ref;
-  const revision_content* now = content_of(p.status.digest, p);
-  if (!c.is_by_tag() || !now || now->ref != c.ref) return c;
-  c.image_digest = now->image_digest;
+  const fleetwide::revision* now = find_revision(p.status.digest, p);
+  if (!c.is_by_tag() || !now || now->content.ref != c.ref) return c;
+  c.image_digest = now->content.image_digest;
   const std::string& available = p.status.available_digest;
   const bool is_under_way =
       !p.status.history.empty() && p.status.history.back().outcome == outcome::rolling;
@@ -66,8 +66,8 @@ member_sight pool_home::sight_on(fleet_look& at, member m, member_part* part) {
   const bootc::node_pool* pool =
       part ? static_cast<fleet_members*>(part)->pool(at.object.claim) : nullptr;
   const std::string digest(pool ? pool->meta.annotations.get(names::digest) : "");
-  const revision_content* content = content_of(digest, at.object);
-  return sight_of(std::move(m), pool, at.object.mark(), content ? content->ref : std::string(),
+  const fleetwide::revision* has = find_revision(digest, at.object);
+  return sight_of(std::move(m), pool, at.object.mark(), has ? has->content.ref : std::string(),
                   at.world.now);
 }
 
