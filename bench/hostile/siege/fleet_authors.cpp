@@ -123,7 +123,7 @@ void add_fleet_authors(std::vector<stranger>& out) {
       put_chart(s, last);
     };
   });
-  row("status that is taken away again and again", [](surroundings& s) {
+  row("status of FleetCharts that is taken away again and again", [](surroundings& s) {
     for (std::size_t i = 0; i < 20; ++i) put_chart(s, numbered("undone-", i));
     s.beat = [&home = s.home] {
       for (std::size_t i = 0; i < 20; ++i)
