@@ -280,13 +280,15 @@ awaitable<chart_home::not_known> chart_home::prepare(fleet_object p) {
     out.why = keys.error().text;
     co_return out;
   }
-  ask_for_chart(p, *std::move(keys));
+  ask_for_chart(p, *keys);
   const auto is_known = [&] {
     return !known_[key].is.version.empty() || !known_[key].problem.empty();
   };
   // Once for what is asked for: a repository that hangs is not waited for again by each look.
-  while (looks_only() && !is_known() && !known_[key].is_waited_for && on_.loop().now() < until)
+  while (looks_only() && !is_known() && !known_[key].is_waited_for && on_.loop().now() < until) {
     co_await on_.loop().sleep_for(poll);
+    ask_for_chart(p, *keys);  // others of its namespace may have been fetched before
+  }
   known_[key].is_waited_for = true;
   out.why = too_large(p);
   if (!out.why.empty()) co_return out;

@@ -18,7 +18,7 @@ namespace json = boost::json;
 
 constexpr std::size_t digest_digits = 16;
 /// There may be twenty thousand revisions, and what is asked for now is in a few of them.
-constexpr std::size_t kept_with_others = 2'048;
+constexpr std::size_t kept_with_others = 65'536;
 constexpr std::int64_t most_number = 1'000'000'000'000;  // others may write any
 
 /// With the members of objects in their order.

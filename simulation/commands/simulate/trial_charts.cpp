@@ -118,8 +118,7 @@ private:
     std::string ns, name, chart;
     json::object spec;
     bool has_tests = false;
-    bool is_large = false;  // more than a service keeps of each revision
-    std::size_t made = 1;   // versions of its chart
+    std::size_t made = 1;  // versions of its chart
   };
 
   bool has(trouble t) const { return trial_.fleet.faults.contains(t); }
@@ -241,8 +240,7 @@ private:
       json::object from{{"kind", "ConfigMap"}, {"name", levels_map}, {"key", "{region}.yaml"}};
       a.spec["valuesFrom"] = json::array{std::move(from)};
     } else if (happens(0.5)) {
-      a.is_large = happens(0.5);
-      say_values(a, "debug");
+      a.spec["values"] = json::object{{"level", "debug"}};
     }
     json::array needs;
     for (int tries = 0; tries < 2 && i > 0; ++tries) {
@@ -252,12 +250,6 @@ private:
     }
     a.spec["dependsOn"] = std::move(needs);
     return a;
-  }
-
-  static void say_values(asked& a, const std::string& level) {
-    json::object values{{"level", level}};
-    if (a.is_large) values["padding"] = std::string(5'000, 'x');
-    a.spec["values"] = std::move(values);
   }
 
   static json::object everywhere() {
@@ -406,7 +398,7 @@ private:
       case 0:
       case 1:
       case 2: ask_for_version(a, happens(0.7)); break;
-      case 3: say_values(a, "l" + std::to_string(below(4))); break;
+      case 3: a.spec["values"] = json::object{{"level", "l" + std::to_string(below(4))}}; break;
       case 4: return say_levels("l" + std::to_string(below(4)), "l" + std::to_string(below(4)));
       case 5: a.spec["paused"] = happens(0.5); break;
       case 6: {

@@ -31,7 +31,7 @@ TEST_F(FleetChartsOnClusters, ARestartSaysNothingBeforeItHasReadTheValues) {
 
 TEST_F(FleetChartsOnClusters, ARevisionTooLargeToBeKeptIsReadWhereItIsNeeded) {
   const std::string large =
-      R"(,"drift":"Repair","values":{"padding":")" + std::string(5'000, 'x') + R"("})";
+      R"(,"drift":"Repair","values":{"padding":")" + std::string(70'000, 'x') + R"("})";
   home().put(fleet_chart("1.0.0", rings_and_back, large));
   std::vector<json::object> kept;
   run([&]() -> awaitable<void> {
