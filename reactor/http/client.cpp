@@ -186,7 +186,8 @@ private:
     return why.code == errc::timed_out ? named(why) : failed(why);
   }
 
-  /// True when there is something new to look at. After a fault the exchange has failed().
+  /// True when there is something new to look at. A fault ends the exchange: the caller gives way,
+  /// and then says failed() of it.
   result<bool> fill() {
     auto n = connection_->w.try_fill();
     if (!n) return n.error();
