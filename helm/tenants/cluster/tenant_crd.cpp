@@ -97,35 +97,41 @@ awaitable<k8s::result<void>> create_crd(k8s::engagement& on,  // borrowed
   }
 }
 
-k8s::fault failed(k8s::engagement& on, k8s::fault why, crd_request what) {
+/// Neither: the kind is there.
+struct kind_care {
+  std::optional<k8s::fault> failed;
+  std::optional<units::stop> held;  // it would be written, and nothing begins now
+};
+
+kind_care failed(k8s::engagement& on, k8s::fault why, crd_request what) {
   if (why.code == k8s::errc::forbidden) why.detail += ": " + crd_remedy(what);
   on.log().warning(log_line::crd_failed, {{"why", why.message()}});
-  return why;
+  kind_care out;
+  out.failed = std::move(why);
+  return out;
 }
 
-}  // namespace
-
-awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
-                                        k8s::resource kind, units::brake_question brake) {
+/// One that is there stays as it is unless it is an older one of ours. Who may not look at kinds
+/// and finds it served has nothing to do.
+awaitable<kind_care> ensure_crd(k8s::engagement& on,  // borrowed
+                                k8s::resource kind, units::brake_question brake) {
   const std::string name = crd_of(kind);
   auto is = co_await read_crd(on, name);
   if (!is && is.error().code == k8s::errc::forbidden) {
     k8s::resource wanted = kind;
     auto served = co_await on.discovery().serves(std::move(wanted));
-    if (served && *served) co_return k8s::result<void>();
+    if (served && *served) co_return kind_care();
   }
   if (!is) co_return failed(on, is.error(), crd_request::read);
   std::optional<std::string> revision;
   if (*is) revision = revision_of(**is);
   const crd_step next =
       care_for(revision ? std::optional<std::string_view>(*revision) : std::nullopt);
-  if (next == crd_step::none && is_established(**is)) co_return k8s::result<void>();
-  if (const auto held = next == crd_step::none ? std::nullopt : units::begin(brake, name)) {
-    k8s::fault f;
-    f.code = k8s::errc::conflict;
-    f.doing = "write " + name;
-    f.detail = held->sentence;
-    co_return f;
+  if (next == crd_step::none && is_established(**is)) co_return kind_care();
+  if (auto held = next == crd_step::none ? std::nullopt : units::begin(brake, name)) {
+    kind_care out;
+    out.held = std::move(held);
+    co_return out;
   }
   if (next == crd_step::create) {
     auto made = co_await create_crd(on, name);
@@ -153,8 +159,10 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
     co_await on.loop().sleep_for(establish_poll);
   }
   on.discovery().forget();
-  co_return k8s::result<void>();
+  co_return kind_care();
 }
+
+}  // namespace
 
 awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
                                       k8s::resource kind) {
@@ -170,15 +178,16 @@ awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  //
                                     kind_absence& why, units::brake_question brake,
                                     std::function<void(std::string)> tell_failure) {
   for (;;) {
-    auto there = co_await ensure_crd(on, kind, brake);
+    auto care = co_await ensure_crd(on, kind, brake);
     why = {};
-    if (there) break;
-    why.problem = there.error().message();
-    if (there.error().code == k8s::errc::forbidden) why.refused = there.error();
-    if (const auto held = units::ask(brake, crd_of(kind))) {
-      co_await on.loop().sleep_for(held->again_in.value_or(look_at_brake));
+    if (care.held) {
+      why.problem = "write " + crd_of(kind) + ": " + care.held->sentence;
+      co_await on.loop().sleep_for(care.held->again_in.value_or(look_at_brake));
       continue;
     }
+    if (!care.failed) break;
+    why.problem = care.failed->message();
+    if (care.failed->code == k8s::errc::forbidden) why.refused = std::move(care.failed);
     if (tell_failure) tell_failure(why.problem);
     co_await on.loop().sleep_for(pause_after(retry_cause::crd, 1));
   }

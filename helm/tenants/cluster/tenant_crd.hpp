@@ -18,14 +18,6 @@ enum class kind_on_cluster { as_served, ensured };
 /// The manifests of deploy/crds/tenants, by name of the file.
 const std::vector<std::string>& crd_manifests();
 
-/// Makes sure that a cluster has a kind of ours, Tenant or KryptonDeployment: one that is there
-/// stays as it is unless it is an older one of ours. Who may not look at kinds and finds it served
-/// has nothing to do.
-/// Errors   the request's, with what to grant; errc::conflict where the brake is on and the kind
-///          would be written.
-reactor::awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
-                                                 k8s::resource kind, units::brake_question brake);
-
 /// Why a kind is not there.
 struct kind_absence {
   std::string problem;                // empty: it is there, as far as is known
@@ -36,8 +28,10 @@ struct kind_absence {
 reactor::awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
                                                k8s::resource kind);
 
-/// As ensure_crd(), tried again every minute until it is so; `failed`, unless it is empty, is told
-/// each time why it is not, but of the brake.
+/// Makes sure that a cluster has a kind of ours, Tenant or KryptonDeployment: one that is there
+/// stays as it is unless it is an older one of ours. Tried again every minute, and where the brake
+/// or the limit keeps the kind from being written, when that may have ended. `failed`, unless it is
+/// empty, is told each time why the kind is not there, but of the brake.
 reactor::awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
                                              kind_absence& why, units::brake_question brake,
                                              std::function<void(std::string)> failed = {});

@@ -38,6 +38,7 @@ public:
     api_ = deployments(std::move(a));
     units::api_environment environment{l, log_, metrics, packs_, fleet_, does, {}};
     environment.give_up = [this](std::string why) { given_up.push_back(std::move(why)); };
+    environment.brake = &brake;
     works_ = api_.make(environment);
     k8s::cluster_options o;
     o.name = "home";
@@ -59,6 +60,7 @@ public:
 
   reactor::metrics metrics;
   std::shared_ptr<reactor::log_capture> lines = std::make_shared<reactor::log_capture>();
+  units::brake brake;                 // off until a test sets it
   std::vector<std::string> given_up;  // why the process would have ended
 
 private:

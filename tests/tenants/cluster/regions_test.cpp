@@ -643,6 +643,37 @@ TEST_F(KryptonAtHome, AKindThatWasAskedForAndCannotBeMadeEndsTheProcess) {
   });
 }
 
+// Who may read nothing cannot read the brake either, which is on then.
+TEST_F(KryptonAtHome, AKindThatCannotBeReadEndsTheProcessThoughTheBrakeIsOn) {
+  play([&]() -> awaitable<void> {
+    take_the_kind_away();
+    const units::brake_order on = units::unread_brake("not allowed");
+    settings s = of_version("1.2.0");
+    s.ensure_home_crds = true;
+    {
+      home_process braked(l, s, home(), units::mode::act, kind_on_cluster::ensured);
+      braked.brake.set(on);
+      co_await l.sleep_for(5min);
+      EXPECT_TRUE(braked.given_up.empty()) << braked.given_up[0];
+      EXPECT_EQ(braked.lines->count("CRD ensure failed"), 0u);
+      braked.brake.set({});
+      const bool live = co_await until([&] { return braked.state() == "Live"; });
+      EXPECT_TRUE(live) << braked.state();
+      co_await braked.stop();
+    }
+    take_the_kind_away();
+    home().forbids = [](const k8s::sim::request& r) {
+      return r.path.find("customresourcedefinitions") != std::string::npos;
+    };
+    home_process refused(l, s, home(), units::mode::act, kind_on_cluster::ensured);
+    refused.brake.set(on);
+    co_await l.sleep_for(5min);
+    EXPECT_EQ(refused.given_up.size(), 1u);
+    EXPECT_LE(refused.lines->count("CRD ensure failed"), 6u);
+    co_await refused.stop();
+  });
+}
+
 TEST_F(KryptonAtHome, AtHomeOneNeedsNoRightOnNamespaces) {
   play([&]() -> awaitable<void> {
     (void)cluster("eu");
