@@ -29,6 +29,7 @@ from rollout import BUILD, ROOT
 SECOND, SECOND_AUDIT = os.environ["WINDLASS_LIVE_SECOND"], pathlib.Path(os.environ["WINDLASS_LIVE_SECOND_AUDIT"])
 NAMESPACE = "bootc-operator"
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs/clusters.md").read_text(), re.M | re.S)
+IMAGE = re.search(r"--image (\S+)", BLOCKS[1])[1]  # the one that the page names
 OLD = "registry.example.com/os/node@sha256:" + "a" * 64
 NEW = "registry.example.com/os/node@sha256:" + "b" * 64
 said = []  # all that any command printed
@@ -108,9 +109,9 @@ def run(s):
     if s.members[0].kubectl("get", "namespaces", "-o", "name") != there:
         raise RuntimeError("the preview wrote")
     s.shell(do)
-    s.windlass("cluster add embedded --labels env=prod --image registry.example.com/windlass:0.2.0 --yes")
+    s.windlass(f"cluster add embedded --labels env=prod --image {IMAGE} --yes")
     before = s.secret("prod-eu-1")["metadata"]["resourceVersion"]
-    again = s.windlass("cluster add prod-eu-1 --labels env=prod --image registry.example.com/windlass:0.2.0 --yes")
+    again = s.windlass(f"cluster add prod-eu-1 --labels env=prod --image {IMAGE} --yes")
     if "Everything is as it should be." not in again or s.secret("prod-eu-1")["metadata"]["resourceVersion"] != before:
         raise RuntimeError(f"the second time it writes\n{again}")
     if "in the fleet already" not in s.windlass("cluster add prod-eu-1 --name other --yes", fails=True):
@@ -163,7 +164,7 @@ def run(s):
     s.members[0].kubectl("replace", "-f", "-", text=json.dumps(role))
     s.until(lambda: "create pods/eviction" in subprocess.run([BUILD / "windlass", "cluster", "check", "prod-eu-1", "--kubeconfig", s.kubeconfig, "--namespace", NAMESPACE],
                                                              capture_output=True, text=True, timeout=60).stdout, "the missing right is named")
-    s.windlass("cluster add prod-eu-1 --labels env=prod --image registry.example.com/windlass:0.2.0 --yes")
+    s.windlass(f"cluster add prod-eu-1 --labels env=prod --image {IMAGE} --yes")
     tokens = [s.token(m.name) for m in s.members]
 
     if "leads to another cluster" not in s.windlass("cluster remove prod-eu-1 embedded --yes", fails=True):
