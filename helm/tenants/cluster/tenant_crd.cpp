@@ -97,42 +97,34 @@ awaitable<k8s::result<void>> create_crd(k8s::engagement& on,  // borrowed
   }
 }
 
-/// Neither: the kind is there.
-struct kind_care {
-  std::optional<k8s::fault> failed;
-  std::optional<units::stop> held;  // it would be written, and nothing begins now
-};
-
-kind_care failed(k8s::engagement& on, k8s::fault why, crd_request what) {
+k8s::fault failed(k8s::engagement& on, k8s::fault why, crd_request what) {
   if (why.code == k8s::errc::forbidden) why.detail += ": " + crd_remedy(what);
   on.log().warning(log_line::crd_failed, {{"why", why.message()}});
-  kind_care out;
-  out.failed = std::move(why);
-  return out;
+  return why;
 }
+
+/// Why the kind, which would be written, is not now; none: it is there.
+using why_not_now = std::optional<units::stop>;
 
 /// One that is there stays as it is unless it is an older one of ours. Who may not look at kinds
 /// and finds it served has nothing to do.
-awaitable<kind_care> ensure_crd(k8s::engagement& on,  // borrowed
-                                k8s::resource kind, units::brake_question brake) {
+awaitable<k8s::result<why_not_now>> ensure_crd(k8s::engagement& on,  // borrowed
+                                               k8s::resource kind, units::brake_question brake) {
   const std::string name = crd_of(kind);
   auto is = co_await read_crd(on, name);
   if (!is && is.error().code == k8s::errc::forbidden) {
     k8s::resource wanted = kind;
     auto served = co_await on.discovery().serves(std::move(wanted));
-    if (served && *served) co_return kind_care();
+    if (served && *served) co_return why_not_now();
   }
   if (!is) co_return failed(on, is.error(), crd_request::read);
   std::optional<std::string> revision;
   if (*is) revision = revision_of(**is);
   const crd_step next =
       care_for(revision ? std::optional<std::string_view>(*revision) : std::nullopt);
-  if (next == crd_step::none && is_established(**is)) co_return kind_care();
-  if (auto held = next == crd_step::none ? std::nullopt : units::begin(brake, name)) {
-    kind_care out;
-    out.held = std::move(held);
-    co_return out;
-  }
+  if (next == crd_step::none && is_established(**is)) co_return why_not_now();
+  why_not_now held = next == crd_step::none ? std::nullopt : units::begin(brake, name);
+  if (held) co_return held;
   if (next == crd_step::create) {
     auto made = co_await create_crd(on, name);
     if (!made) co_return failed(on, made.error(), crd_request::create);
@@ -159,7 +151,7 @@ awaitable<kind_care> ensure_crd(k8s::engagement& on,  // borrowed
     co_await on.loop().sleep_for(establish_poll);
   }
   on.discovery().forget();
-  co_return kind_care();
+  co_return why_not_now();
 }
 
 }  // namespace
@@ -180,14 +172,15 @@ awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  //
   for (;;) {
     auto care = co_await ensure_crd(on, kind, brake);
     why = {};
-    if (care.held) {
-      why.problem = "write " + crd_of(kind) + ": " + care.held->sentence;
-      co_await on.loop().sleep_for(care.held->again_in.value_or(look_at_brake));
+    if (care && !*care) break;
+    if (care) {
+      const units::stop& held = **care;
+      why.problem = "write " + crd_of(kind) + ": " + held.sentence;
+      co_await on.loop().sleep_for(held.again_in.value_or(look_at_brake));
       continue;
     }
-    if (!care.failed) break;
-    why.problem = care.failed->message();
-    if (care.failed->code == k8s::errc::forbidden) why.refused = std::move(care.failed);
+    why.problem = care.error().message();
+    if (care.error().code == k8s::errc::forbidden) why.refused = care.error();
     if (tell_failure) tell_failure(why.problem);
     co_await on.loop().sleep_for(pause_after(retry_cause::crd, 1));
   }
